@@ -199,10 +199,10 @@ class Client:
         ForgeError
             If a page is refused, is no list of objects, or refers back to an earlier one.
         """
-        seen = set()
+        visited = set()
         following: str | None = path
         while following is not None:
-            seen.add(following)
+            visited.add(following)
             answer = self.send("GET", following)
             if answer.status != 200:
                 raise refused(answer)
@@ -212,7 +212,7 @@ class Client:
             yield from found
             link = _NEXT_PAGE.search(answer.headers.get("link", ""))  # RFC 8288
             following = link and link[1]
-            if following in seen:
+            if following in visited:
                 raise ForgeError(f"{self.host}: the pages of {path} link to each other in a circle")
 
     def _exchange(self, method: str, url: str, content: object) -> Answer:

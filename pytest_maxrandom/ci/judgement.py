@@ -113,8 +113,8 @@ class Before:
         if run is not None and ledger != "off":
             uncounted = self._committed.lacks(run, ran.root)
         reservations += uncounted.reservations
-        for each in reservations:
-            each.fails = each.kind in fail_on and "untold" not in each.weaker
+        for reservation in reservations:
+            reservation.fails = reservation.kind in fail_on and "untold" not in reservation.weaker
         if run is not None and (reservations or self._not_compared or lost):
             judged.recorded = run = replace(
                 run,

@@ -92,17 +92,17 @@ def incumbent_answers(
         raise
     except SweepError as error:
         raise SweepError(f"incumbent: {error}") from error
-    [said] = sweep.predictions
+    [predicted] = sweep.predictions
     asked = replace(subject, model_digest=model_digest)
-    found = IncumbentAnswers(
+    of_incumbent = IncumbentAnswers(
         settings=spec,
         name=incumbent.name,
         digest=prompt.digest,
         model=other.model.name,
         model_digest=model_digest,
-        scores=_scores(said),
+        scores=_scores(predicted),
     )
-    return _chosen(found, ledger, subject, asked.tried(prompt.digest), predictions)
+    return _chosen(of_incumbent, ledger, subject, asked.tried(prompt.digest), predictions)
 
 
 def check_stored(
@@ -176,7 +176,7 @@ def _read(
     incumbent = planned.incumbent
     assert incumbent is not None
     asked = replace(subject, model_digest=line.model_digest or "")
-    found = IncumbentAnswers(
+    of_incumbent = IncumbentAnswers(
         settings=incumbent.spec,
         name=incumbent.name,
         digest=line.prompt,
@@ -185,7 +185,7 @@ def _read(
         scores={each.id: each.credit for each in line.examples},
         stored=True,
     )
-    return _chosen(found, ledger, subject, asked.tried(line.prompt), predictions)
+    return _chosen(of_incumbent, ledger, subject, asked.tried(line.prompt), predictions)
 
 
 def named_by(found: IncumbentAnswers | BesideIncumbent, subject: Subject) -> Named:
@@ -195,7 +195,7 @@ def named_by(found: IncumbentAnswers | BesideIncumbent, subject: Subject) -> Nam
 
 
 def _chosen(
-    found: IncumbentAnswers,
+    incumbent: IncumbentAnswers,
     ledger: SetLedger,
     subject: Subject,
     tried: Try,
@@ -208,17 +208,17 @@ def _chosen(
     """
     swept = {subject.tried(each.prompt.digest): each for each in predictions}
     means = {one: each.accuracy for one, each in swept.items()}
-    alike = {tried, *(one for one, each in swept.items() if _scores(each) == found.scores)}
-    tries, named = ledger.tries(), named_by(found, subject)
+    alike = {tried, *(one for one, each in swept.items() if _scores(each) == incumbent.scores)}
+    tries, named = ledger.tries(), named_by(incumbent, subject)
     near = {each for each in tries if each.prompt == tried.prompt}
     if (alike | near) & tries:
         known = ledger.known_when_named(named, means)
         rank = lowest_rank(alike | near, known)
         if rank is not None:
-            found = replace(found, chosen_here=len(tries), rank=rank)
+            incumbent = replace(incumbent, chosen_here=len(tries), rank=rank)
         if alike & known.keys():
-            return found
-    return replace(found, place=ledger.place_when_named(subject, named))
+            return incumbent
+    return replace(incumbent, place=ledger.place_when_named(subject, named))
 
 
 def _scores(said: PromptPredictions) -> dict[str, float]:

@@ -118,25 +118,25 @@ def beside(
         Whether t is of all prompts that a search could have tried: those at hand were chosen by
         their answers, so they cannot be drawn anew in place of the others.
     """
-    found = Beside({}, {}, [])
+    comparisons = Beside({}, {}, [])
     stated = None if claim.baseline is None else _baseline(answers, claim.baseline)
     for key, other in (("baseline_p", stated), ("control_p", control), ("incumbent_p", incumbent)):
         if other is None:
             continue
         test = "exact" if tree else other.settings.test
         p, record = _compared(claim, key, answers, other, t, best, test)
-        found.p[key], found.records[BESIDE[key]] = p, record
+        comparisons.p[key], comparisons.records[BESIDE[key]] = p, record
         if other.chosen_here is not None:
             values = {"prompts": other.chosen_here}
             if other.rank == 1:
-                found.notes.append(Remark("incumbent_best_here", values))
+                comparisons.notes.append(Remark("incumbent_best_here", values))
             else:
                 values["rank"] = other.rank
-                found.notes.append(Remark("incumbent_chosen_here", values))
+                comparisons.notes.append(Remark("incumbent_chosen_here", values))
         if other.place > 1:
             values = {"place": other.place, "factor": other.factor}
-            found.notes.append(Remark("incumbent_named_in_turn", values))
-    return found
+            comparisons.notes.append(Remark("incumbent_named_in_turn", values))
+    return comparisons
 
 
 def _baseline(answers: Answers, score: float) -> IncumbentAnswers:
@@ -162,7 +162,7 @@ def _compared(
     settings, level = other.settings, claim.levels(t).get(key, DEFAULT_LEVEL)
     by = claim.by if key == "incumbent_p" else 0.0
     of = max(t, len(answers.prompts))
-    found = best_over_incumbent(
+    comparison = best_over_incumbent(
         answers.values,
         [other.scores.get(name, np.nan) for name in answers.examples],
         # Of all pairs of a candidate and an incumbent that scored no lower than this one. The
@@ -176,25 +176,25 @@ def _compared(
         best=best,
         stated=key == "baseline_p",
     )
-    return found.p, BesideIncumbent(
+    return comparison.p, BesideIncumbent(
         name=other.name,
         digest=other.digest,
         model=other.model,
         model_digest=other.model_digest,
         answers_digest=other.answers_digest,
-        accuracy=found.incumbent,
-        difference=found.difference,
-        low=found.low,
-        high=found.high,
+        accuracy=comparison.incumbent,
+        difference=comparison.difference,
+        low=comparison.low,
+        high=comparison.high,
         level=level,
         by=by,
-        test=found.test,
+        test=comparison.test,
         of=float(of),
-        n=found.n,
-        units=found.units,
+        n=comparison.n,
+        units=comparison.units,
         candidates=len(answers.prompts),
-        alike=[answers.prompts[row] for row in found.alike],
-        needed=found.needed,
+        alike=[answers.prompts[row] for row in comparison.alike],
+        needed=comparison.needed,
         matters=settings.matters,
         chosen_here=other.chosen_here,
         rank=other.rank,

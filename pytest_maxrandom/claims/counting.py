@@ -331,30 +331,30 @@ def look_of(
     )
 
 
-def _spent(planned: PlannedClaim, found: Result) -> tuple[float, bool]:
+def _spent(planned: PlannedClaim, result: Result) -> tuple[float, bool]:
     """Return the level of a look whose claim spends it, and whether the claim holds at that.
 
     After a search the level is that of the claim: what it could have tried is counted otherwise.
     So it is where guessers are known by the answers alone.
     """
-    if found.has_learned or scores_samples(planned.aggregate) or planned.is_graded:
-        return min(found.levels.values(), default=DEFAULT_LEVEL), bool(found.holds)
+    if result.has_learned or scores_samples(planned.aggregate) or planned.is_graded:
+        return min(result.levels.values(), default=DEFAULT_LEVEL), bool(result.holds)
     spending = replace(planned.claim, spend=True)
-    t = spending.tried(found.t)
+    t = spending.tried(result.t)
     levels = spending.levels(t)
-    reached = found.best_correct if planned.suite.metric == "accuracy" else found.best_score
-    if found.decided is not None:
-        reached = found.decided.at_least
+    reached = result.best_correct if planned.suite.metric == "accuracy" else result.best_score
+    if result.decided is not None:
+        reached = result.decided.at_least
     assert reached is not None
     holds = not spending.unmet(planned.with_t(t).null, reached)
     if "permutation_p" in levels:
-        p = found.permutation_p  # None where it was not needed to see that the claim fails
+        p = result.permutation_p  # None where it was not needed to see that the claim fails
         # Each further prompt adds the best one's own p-value, which is at most that of all.
-        holds &= p is not None and p * (1 + t - found.t) <= levels["permutation_p"]
+        holds &= p is not None and p * (1 + t - result.t) <= levels["permutation_p"]
     for key in BESIDE.keys() & levels.keys():
-        p, beside = getattr(found, key), getattr(found, BESIDE[key])
+        p, beside = getattr(result, key), getattr(result, BESIDE[key])
         # An exact test has p times t; of resamples each further prompt adds what the best one has.
-        more = t / found.t if beside is None or beside.test == "exact" else 1 + t - found.t
+        more = t / result.t if beside is None or beside.test == "exact" else 1 + t - result.t
         holds &= p is not None and p * more <= levels[key]
     return min(levels.values(), default=spent(DEFAULT_LEVEL, t).level), holds
 

@@ -230,19 +230,19 @@ def _check_classes(task: Task, place: Location) -> None:
     other = next((one for one in examples if {*one.choices} != {*first.choices}), None)
     several = next((one for one in examples if len(one.right) > 1), None)
     if other is not None:
-        told = (
+        reason = (
             f"its examples do not share their choices (found {listed(sorted(first.choices))} in "
             f"{quoted(first.id)}, and {listed(sorted(other.choices))} in {quoted(other.id)}), and "
             "a classification head has one class for each; give all examples the same"
         )
     elif several is not None:
-        told = (
+        reason = (
             f"{quoted(several.id)} has several right choices, and a classification head is trained "
             "on one; give each example one"
         )
     else:
         return
-    raise NoTexts(f"{task.name}: {told}, or ask it in prompts, without `classify`", place)
+    raise NoTexts(f"{task.name}: {reason}, or ask it in prompts, without `classify`", place)
 
 
 def shares(sizes: Mapping[str, int], examples: int) -> dict[str, int]:

@@ -147,7 +147,7 @@ def _training(claim: PlannedClaim, training: Training, session: SessionState) ->
 
 
 def _measure(
-    found: ModelCost, todo: Sequence[tuple[PlannedClaim, list[Job]]], session: SessionState
+    measured: ModelCost, todo: Sequence[tuple[PlannedClaim, list[Job]]], session: SessionState
 ) -> None:
     """Load the model, count what all of its work takes, and try a part of that.
 
@@ -157,13 +157,13 @@ def _measure(
     generates = SCORERS[claim.suite.scoring].generates
     base = claim.backends.locate(claim.model, claim.base)
     model = session.pool.get(base, generates=generates)
-    found.estimate = Estimate(0, 0, 0, 0)
+    measured.estimate = Estimate(0, 0, 0, 0)
     for _, jobs in todo:
         LocalExecutor(lambda: model).check(jobs)
-        share = sum(len(job.examples) for job in jobs) / max(1, found.examples)
+        share = sum(len(job.examples) for job in jobs) / max(1, measured.examples)
         own, counted = estimate(jobs, model, int(MOST_TEXTS * share))
-        found.estimate += own
-        found.counted &= counted
+        measured.estimate += own
+        measured.counted &= counted
     tried = probe([job for _, jobs in todo for job in jobs], model)
-    found.probed, found.device = tried.prompts, model.device
-    found.seconds = seconds_of(found.estimate, found.examples, tried)
+    measured.probed, measured.device = tried.prompts, model.device
+    measured.seconds = seconds_of(measured.estimate, measured.examples, tried)

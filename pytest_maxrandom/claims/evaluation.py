@@ -138,18 +138,18 @@ class Evaluation:
         planned, ledger, subject = self._planned, self._ledger, self._subject
         check_stored(planned, self._session, ledger, subject)  # before a prompt is a try
         why = self._why_whole()
-        found = self._decided(progress) if why is None else None
-        if found is None:
-            found = self.sweep(progress)
-        if isinstance(found, DecidedSweep):
+        swept = self._decided(progress) if why is None else None
+        if swept is None:
+            swept = self.sweep(progress)
+        if isinstance(swept, DecidedSweep):
             t, claim, task = self.tries.counted()
-            result = result_of_decided(planned.with_t(t), found)
+            result = result_of_decided(planned.with_t(t), swept)
             # What was not begun is no try.
             left = len(own_tries(planned, subject) - ledger.tries())
             claim, task = claim - left, task - left
-            best_correct: int | None = found.at_least
+            best_correct: int | None = swept.at_least
         else:
-            result, claim, task = self.judge(found, progress, thrifty=False)
+            result, claim, task = self.judge(swept, progress, thrifty=False)
             best_correct = result.best_correct
             if best_correct is None and result.best_accuracy is not None:
                 # Of a mean the ledger keeps the whole number below.
@@ -157,7 +157,7 @@ class Evaluation:
         early = (Remark("not_decided_early", {"why": why}),) if why else ()
         assert best_correct is not None
         prompt_set = planned.condition.prompt_set
-        kept = None if isinstance(found, DecidedSweep) else of_sweep(found.predictions)
+        kept = None if isinstance(swept, DecidedSweep) else of_sweep(swept.predictions)
         look = ledger.look(
             subject,
             prompt_set.digests,
@@ -185,8 +185,8 @@ class Evaluation:
                 *explained(planned, self._run, ledger, subject, own),
             ),
         )
-        if isinstance(found, DecidedSweep):
-            return result, found.sweep
+        if isinstance(swept, DecidedSweep):
+            return result, swept.sweep
         opening = Opening(
             planned,
             self._all,
@@ -195,7 +195,7 @@ class Evaluation:
             lambda jobs: self.ask(jobs, progress),
             closed=self._session.no_test,
         )
-        return opening.follow(found, result), found
+        return opening.follow(swept, result), swept
 
     def _why_whole(self) -> Undecidable | Literal["search", ""] | None:
         """Say why all answers are computed; nothing where the suite wants it so, None if not."""

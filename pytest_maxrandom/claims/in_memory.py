@@ -148,16 +148,16 @@ class _Read:
         return [each for each in self._answers if each.model == model.name]
 
 
-def _answers(table: memory.Table, said: Said) -> list[Answers]:
-    columns = {role: _named(getattr(said, role)) for role in _ROLES}
+def _answers(table: memory.Table, stated: Said) -> list[Answers]:
+    columns = {role: _named(getattr(stated, role)) for role in _ROLES}
     constants: dict[str, Any] = {}
-    if isinstance(said.choices, str):
-        columns["choices"] = said.choices
-    elif said.choices is not None:
-        constants["choices"] = memory.constant_choices(said.choices)
+    if isinstance(stated.choices, str):
+        columns["choices"] = stated.choices
+    elif stated.choices is not None:
+        constants["choices"] = memory.constant_choices(stated.choices)
     meant: dict[str, Any] = {"model": "model", "task": "task", "shots": 0}
     for role in meant:
-        value = getattr(said, role)
+        value = getattr(stated, role)
         if isinstance(value, str) and value in table.header:
             columns[role] = value
         elif value is not None:
@@ -169,10 +169,10 @@ def _answers(table: memory.Table, said: Said) -> list[Answers]:
             meant[role], columns[role] = value, ""
     _check_columns(table, columns, constants)
     names = ("scoring", "exact_match", "tolerance")
-    compared = {key: value for key in names if (value := getattr(said, key)) is not None}
+    compared = {key: value for key in names if (value := getattr(stated, key)) is not None}
     if compared and (columns["reference"] or "reference") not in table.header:
         raise ValueError(f"{next(iter(compared))} is about free answers; name their `reference`")
-    keys = {"path": "results", "format": "table", "columns": columns, "ragged": said.ragged}
+    keys = {"path": "results", "format": "table", "columns": columns, "ragged": stated.ragged}
     keys |= compared
     try:
         spec = TableResults.model_validate(keys)
@@ -228,14 +228,14 @@ def _several(name: str | list[str]) -> list[str]:
     return [name] if isinstance(name, str) else name
 
 
-def _suite(said: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str, Any]:
+def _suite(stated: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str, Any]:
     """Return what a suite would say."""
     results = {"path": str(memory.NAMED), "format": "table"}
-    chance: Any = said.chance
+    chance: Any = stated.chance
     if isinstance(chance, Fraction):
         chance = f"{chance.numerator}/{chance.denominator}"
     of_task = {
-        key: value for key, value in (("t", said.t), ("chance", chance)) if value is not None
+        key: value for key, value in (("t", stated.t), ("chance", chance)) if value is not None
     }
     return {
         "models": [
@@ -243,13 +243,13 @@ def _suite(said: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[str,
             for name in models
         ],
         "tasks": [{"name": name, **of_task} for name in tasks],
-        "metric": said.metric,
-        **({} if said.claim is None else {"assert": said.claim}),
-        **({} if said.aggregate is None else {"aggregate": said.aggregate}),
+        "metric": stated.metric,
+        **({} if stated.claim is None else {"assert": stated.claim}),
+        **({} if stated.aggregate is None else {"aggregate": stated.aggregate}),
         **{
             role: {"prompt": prompt}
             for role in ("incumbent", "control")
-            if (prompt := getattr(said, role)) is not None
+            if (prompt := getattr(stated, role)) is not None
         },
     }
 

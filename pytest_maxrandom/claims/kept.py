@@ -23,15 +23,15 @@ def of_sweep(predictions: Sequence[PromptPredictions]) -> KeptAnswers:
         {example.id: example for each in predictions for example in each.examples}.values()
     )
     clusters = tuple(example.cluster for example in asked)
-    found: list[list[float | None]] = []
+    rows: list[list[float | None]] = []
     for each in predictions:
         pairs = zip(each.examples, each.scores, strict=True)
         scores = {example.id: score for example, score in pairs}
-        found.append([scores.get(example.id) for example in asked])
+        rows.append([scores.get(example.id) for example in asked])
     return KeptAnswers(
         tuple(each.prompt.digest for each in predictions),
         named_apart([example_digest(example) for example in asked]),
-        _rows(found),
+        _rows(rows),
         None if set(clusters) == {None} else clusters,
     )
 

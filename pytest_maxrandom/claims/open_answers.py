@@ -49,7 +49,7 @@ def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictio
 
 def _open_answers(planned: PlannedClaim, predictions: Sequence[PromptPredictions]) -> Answers:
     examples = planned.condition.prompt_set.validation
-    said = said_of(predictions)
+    written = said_of(predictions)
     found = [
         dict(zip((each.id for each in one.examples), one.scores, strict=True))
         for one in predictions
@@ -68,7 +68,7 @@ def _open_answers(planned: PlannedClaim, predictions: Sequence[PromptPredictions
         correct=scores == 1,
         evaluated=~np.isnan(scores),
         scores=scores if planned.is_graded else None,
-        open=None if planned.is_graded else coded(examples, said, planned.condition.matching),
+        open=None if planned.is_graded else coded(examples, written, planned.condition.matching),
         unread=unread_of(predictions, planned.condition.labels),
         inputs=texts["inputs"],
         copies=texts["copies"],

@@ -93,7 +93,7 @@ def _with_members(suite: Suite, backends: Backends) -> Suite:
     """Return a suite with a task for each that one of its tasks stands for."""
     path = suite.path
     problems: list[Problem] = []
-    found: list[tuple[int, TaskSpec]] = []
+    expanded: list[tuple[int, TaskSpec]] = []
     skipped: list[SkippedTask] = []
     for index, task in enumerate(suite.spec.tasks):
         if reason := missing_data(task, path.parent):
@@ -105,7 +105,7 @@ def _with_members(suite: Suite, backends: Backends) -> Suite:
                 if reason := missing_named(one, path.parent, where):
                     skipped.append(SkippedTask(one, suite.line("tasks", index), reason))
                 else:
-                    found.append((index, one))
+                    expanded.append((index, one))
         except SuiteError as error:
             problems += error.problems
     if problems:
@@ -114,19 +114,21 @@ def _with_members(suite: Suite, backends: Backends) -> Suite:
         except SuiteError as error:
             problems += error.problems
         raise SuiteError(dict.fromkeys(problems))
-    tasks = [one for _, one in found]
+    tasks = [one for _, one in expanded]
     for later, earlier in repeats(one.name for one in tasks):
-        place, name = found[later][0], tasks[later].name
-        message = f"one of its tasks is {name}, which is the name of tasks[{found[earlier][0]}]"
+        place, name = expanded[later][0], tasks[later].name
+        message = f"one of its tasks is {name}, which is the name of tasks[{expanded[earlier][0]}]"
         problems.append(suite.problem(("tasks", place), f"{message}; give it another `name`"))
     if problems:
         raise SuiteError(problems)
     bias = suite.spec.label_bias
     if bias is not None and bias.tasks is not None:
-        checked = [one.name for index, one in found if suite.spec.tasks[index].name in bias.tasks]
+        checked = [
+            one.name for index, one in expanded if suite.spec.tasks[index].name in bias.tasks
+        ]
         bias = bias.model_copy(update={"tasks": checked})
     spec = suite.spec.model_copy(update={"tasks": tasks, "label_bias": bias})
-    entries = tuple(index for index, _ in found)
+    entries = tuple(index for index, _ in expanded)
     return replace(suite, spec=spec, entries=entries, skipped=tuple(skipped))
 
 

@@ -248,10 +248,10 @@ class PlannedClaim(ClaimOfSuite):
         """Return what can be said of the claim before it is tested."""
         condition, prompts = self.condition, self.suite.prompts
         spec = next(task for task in self.suite.tasks if task.name == self.task)
-        found = condition.prompt_set
+        prompt_set = condition.prompt_set
         # Chance is learnt where there are no choices.
-        chances = Counter(str(each.chance) for each in found.validation if each.open is None)
-        scored = found.scored(found.prompts[0])
+        chances = Counter(str(each.chance) for each in prompt_set.validation if each.open is None)
+        scored = prompt_set.scored(prompt_set.prompts[0])
         clusters, effective_n = summary(example.cluster for example in scored)
         record = self.begun(
             node_id,
@@ -259,9 +259,9 @@ class PlannedClaim(ClaimOfSuite):
             levels=self.claim.levels(self.null.t),
             revision=getattr(self.model, "revision", None),
             scoring=self.suite.scoring,
-            generated=generated_by(found.prompts[0]),
+            generated=generated_by(prompt_set.prompts[0]),
             roles={} if self.is_graded else condition.roles,
-            n=found.n,
+            n=prompt_set.n,
             clusters=clusters,
             effective_n=effective_n,
             t=self.null.t,
@@ -271,29 +271,31 @@ class PlannedClaim(ClaimOfSuite):
             **self._baselines,
             prompts=PromptCount(
                 asked=prompts.count,
-                possible=found.possible,
-                regime=found.regime,
-                pool=found.pool,
+                possible=prompt_set.possible,
+                regime=prompt_set.regime,
+                pool=prompt_set.pool,
                 instructions=len(prompts.instructions or [""]),
                 formats=len(prompts.formats or [""]),
                 combine=prompts.combine,
                 seed=prompts.seed,
-                source=condition.task.pool_source or None if found.regime == "pool" else None,
+                source=condition.task.pool_source or None if prompt_set.regime == "pool" else None,
             ),
             validation=ValidationSet(
-                examples=len(found.validation),
+                examples=len(prompt_set.validation),
                 available=len(condition.task.examples),
                 duplicates=condition.task.duplicates,
                 seed=spec.validation.seed,
                 chances=dict(sorted(chances.items())),
                 test=len(condition.test),
-                digest=examples_digest(found.validation),
+                digest=examples_digest(prompt_set.validation),
             ),
-            validation_ids=[example.id for example in found.validation],
+            validation_ids=[example.id for example in prompt_set.validation],
             task_digest=condition.task.digest,
             training=training_record(self.training, condition),
         )
-        return note(record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *found.notes)
+        return note(
+            record, *self.claim.notes, *self.arm.notes, *condition.task.notes, *prompt_set.notes
+        )
 
 
 def generated_by(prompt: Prompt) -> Generated | None:

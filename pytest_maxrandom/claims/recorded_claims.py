@@ -86,7 +86,7 @@ class RecordedClaim(ClaimOfSuite):
         One name with several quantizations is one model; with several labels it is not.
         """
         assert self.evidence is not None
-        found = [
+        other_claims = [
             claim
             for claim in claims
             if (claim.task, claim.shots) == (self.task, self.shots)
@@ -100,7 +100,7 @@ class RecordedClaim(ClaimOfSuite):
         ]
         named = [
             replace(claim.evidence.read, model=claim.name_of_model)
-            for claim in found
+            for claim in other_claims
             if claim.evidence is not None and claim.evidence.read.prompts
         ]
         return alike(self.evidence.read, named)
@@ -303,17 +303,17 @@ class _Planner:
         """Return the task's results by shots, or add to the problems."""
         task = self._suite.spec.tasks[place]
         name = task.in_results or task.name
-        found: _Found = {}
-        for each in results:
-            if each.task == name and found.setdefault(each.shots, each) is not each:
+        by_shots: _Found = {}
+        for answers in results:
+            if answers.task == name and by_shots.setdefault(answers.shots, answers) is not answers:
                 self._problem(
                     ("tasks", place),
-                    f"{each.path} holds {each.shots}-shot results of "
-                    f"{each.model!r} for {name!r} more than once; keep one of them",
+                    f"{answers.path} holds {answers.shots}-shot results of "
+                    f"{answers.model!r} for {name!r} more than once; keep one of them",
                 )
-        wanted = self._suite.spec.prompts.shots or sorted(found)
-        missing = [shots for shots in wanted if shots not in found]
-        if not found:
+        wanted = self._suite.spec.prompts.shots or sorted(by_shots)
+        missing = [shots for shots in wanted if shots not in by_shots]
+        if not by_shots:
             names = dict.fromkeys(each.task for each in results)
             hint = did_you_mean(name, names, "`in_results: {}`".format) or (
                 "; correct `in_results`, or give the model `if_missing` with the reason, so that "
@@ -325,9 +325,9 @@ class _Planner:
             self._problem(
                 ("prompts", "shots"),
                 f"no {missing[0]}-shot results of {model.name!r} for {name!r}, "
-                f"found those with {', '.join(map(str, sorted(found)))}; list only those",
+                f"found those with {', '.join(map(str, sorted(by_shots)))}; list only those",
             )
-        return {shots: found[shots] for shots in wanted if shots in found}
+        return {shots: by_shots[shots] for shots in wanted if shots in by_shots}
 
     def _evidence(self, place: int, results: Answers, *, controlled: bool) -> Evidence | None:
         task, spec = self._suite.spec.tasks[place], self._suite.spec

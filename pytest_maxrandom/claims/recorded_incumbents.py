@@ -76,38 +76,38 @@ def recorded_incumbent(
             f"of {read.path} only the best prompt's accuracy is known, which cannot be compared "
             "with the incumbent's answers; give the answers of each prompt"
         )
-    found = _results(read, elsewhere)
-    if why := unlike(read.aggregate, 1 if found.aggregate is None else found.aggregate.samples):
-        raise NoIncumbent(f"{found.path}: {why}; give as many samples of each", "results")
-    if found.judge != read.judge:
+    holder = _results(read, elsewhere)
+    if why := unlike(read.aggregate, 1 if holder.aggregate is None else holder.aggregate.samples):
+        raise NoIncumbent(f"{holder.path}: {why}; give as many samples of each", "results")
+    if holder.judge != read.judge:
         raise NoIncumbent(
-            f"it was scored by {_judge(found)} and the prompts of {read.path} by {_judge(read)}, "
+            f"it was scored by {_judge(holder)} and the prompts of {read.path} by {_judge(read)}, "
             "and judges differ in what flatters them; score both by the same judge, and name it in "
             "both or in neither",
             "results",
         )
-    if len({found.rule, read.rule} - {None}) > 1:
+    if len({holder.rule, read.rule} - {None}) > 1:
         raise NoIncumbent(
-            f"another rule says which answers in {found.path} are right than says it of those in "
+            f"another rule says which answers in {holder.path} are right than says it of those in "
             f"{read.path} (`exact_match`, `tolerance`, a metric or a scorer); give both the same "
             "one",
             "results",
         )
-    row = _row(spec, found)
+    row = _row(spec, holder)
     scores = {
         name: float(value)
-        for name, value in zip(found.examples, found.values[row], strict=True)
+        for name, value in zip(holder.examples, holder.values[row], strict=True)
         if not np.isnan(value)
     }
-    _check_examples(read, found, row)
+    _check_examples(read, holder, row)
     # Candidates may have the same answers, though these lie in a file of their own.
-    ranks = [rank_among(scores, each.distinct()) for each in (found, read)]
+    ranks = [rank_among(scores, each.distinct()) for each in (holder, read)]
     chosen_here, rank = max(ranks, key=lambda one: (one[1], one[0] or 0))
     return IncumbentAnswers(
         settings=spec,
-        name=f"the prompt {found.prompts[row]!r}",
-        digest=found.prompts[row],
-        model=found.model or read.model,
+        name=f"the prompt {holder.prompts[row]!r}",
+        digest=holder.prompts[row],
+        model=holder.model or read.model,
         scores=scores,
         chosen_here=chosen_here,
         rank=rank,
@@ -124,62 +124,62 @@ def _results(read: Answers, elsewhere: Sequence[Answers] | None) -> Answers:
     if elsewhere is None:
         return read
     of_shots = [each for each in elsewhere if each.shots == read.shots]
-    found = of_shots if len(elsewhere) > 1 else [*elsewhere]
-    if not found or not found[0].prompts:
+    candidates = of_shots if len(elsewhere) > 1 else [*elsewhere]
+    if not candidates or not candidates[0].prompts:
         raise NoIncumbent(
             f"{elsewhere[0].path if elsewhere else 'the file'} holds no answers of prompts to "
             f"{read.task!r} with {read.shots} shots, nor of one number of shots alone; give a "
             "file that does",
             "results",
         )
-    return found[0]
+    return candidates[0]
 
 
-def _row(spec: RecordedPromptSpec, found: Answers) -> int:
-    names = found.prompts
+def _row(spec: RecordedPromptSpec, holder: Answers) -> int:
+    names = holder.prompts
     if spec.prompt is None:
-        if len(found.distinct().prompts) > 1:
+        if len(holder.distinct().prompts) > 1:
             raise NoIncumbent(
-                f"{found.path} holds {len(names)} prompts; say which of them runs today with "
+                f"{holder.path} holds {len(names)} prompts; say which of them runs today with "
                 "`prompt`",
                 "results",
             )
         return 0
     if spec.prompt not in names:
         hint = did_you_mean(spec.prompt, names) or f"; found {listed(dict.fromkeys(names), 8)}"
-        raise NoIncumbent(f"{found.path} has no prompt {spec.prompt!r}{hint}", "prompt")
+        raise NoIncumbent(f"{holder.path} has no prompt {spec.prompt!r}{hint}", "prompt")
     return names.index(spec.prompt)
 
 
-def _check_examples(read: Answers, found: Answers, row: int) -> None:
+def _check_examples(read: Answers, holder: Answers, row: int) -> None:
     """Refuse answers to other examples, or to examples with other texts or right answers."""
     answered = {
-        name for name, there in zip(found.examples, found.evaluated[row], strict=True) if there
+        name for name, there in zip(holder.examples, holder.evaluated[row], strict=True) if there
     }
     lacking = [name for name in read.examples if name not in answered]
-    if len(lacking) > max(found.shots, read.shots):
+    if len(lacking) > max(holder.shots, read.shots):
         raise NoIncumbent(
-            f"the incumbent in {found.path} has no answer to {len(lacking)} of the "
+            f"the incumbent in {holder.path} has no answer to {len(lacking)} of the "
             f"{len(read.examples)} examples of {read.task or read.path} (first: {lacking[0]!r}); "
             "score it on the same examples",
-            "prompt" if found is read else "results",
+            "prompt" if holder is read else "results",
         )
-    if found is read:
+    if holder is read:
         return
-    texts = dict(zip(found.examples, found.inputs or (), strict=False))
+    texts = dict(zip(holder.examples, holder.inputs or (), strict=False))
     for name, text in zip(read.examples, read.inputs or (), strict=False):
         if texts.get(name, text) != text:
             raise NoIncumbent(
-                f"example {name!r} has another text in {found.path}; score the incumbent on the "
+                f"example {name!r} has another text in {holder.path}; score the incumbent on the "
                 "same examples",
                 "results",
             )
-    rights = _right_answers(found)
+    rights = _right_answers(holder)
     for name, right in _right_answers(read).items():
         if rights.get(name, right) != right:
             raise NoIncumbent(
-                f"example {name!r} has other right answers in {found.path}; score the incumbent by "
-                "the same ones",
+                f"example {name!r} has other right answers in {holder.path}; score the incumbent "
+                "by the same ones",
                 "results",
             )
 

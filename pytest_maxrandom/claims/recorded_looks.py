@@ -74,15 +74,18 @@ def look_at(
     ]
     folder = beside / (SIMULATED if claim.simulated else FOLDER)
     ledger = SetLedger(folder, run, claim.task, examples)
-    for subject, each in zip(subjects, answers, strict=True):
-        right = (sum(float(cell) for cell in row if cell not in ("-", None)) for row in each.rows)
+    for subject, answers_of_one in zip(subjects, answers, strict=True):
+        right = (
+            sum(float(cell) for cell in row if cell not in ("-", None))
+            for row in answers_of_one.rows
+        )
         ledger.look(
             subject,
-            each.prompts,
-            t=max(claim.t or 1, len(each.prompts)),
-            n=len(each.examples),
+            answers_of_one.prompts,
+            t=max(claim.t or 1, len(answers_of_one.prompts)),
+            n=len(answers_of_one.examples),
             best_correct=int(max(right)),
-            answers=each.digest,
+            answers=answers_of_one.digest,
             incumbent=None if incumbent is None else Named(incumbent),
         )
     return RecordedLooks(

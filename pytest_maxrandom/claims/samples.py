@@ -140,17 +140,17 @@ def shuffles_of_samples(
     """
     samples, aggregate = answers.sampled, answers.aggregate
     assert samples is not None
-    found = ways(samples)
-    if isinstance(found, NoPermutations):
-        return found
+    shuffles = ways(samples)
+    if isinstance(shuffles, NoPermutations):
+        return shuffles
     if not answers.evaluated.all():
         return NoPermutations(f"prompts were scored on different examples: {VOTE}")
-    for each in found:
+    for each in shuffles:
         if each.exchange.by == "orders":
             return NoPermutations(f"examples compare things that recur: {VOTE}")
         if each.exchange.by == "clusters":
             return NoPermutations(f"its clusters differ in size: {VOTE}")
-    return [each._replace(aggregate=aggregate) for each in found]
+    return [each._replace(aggregate=aggregate) for each in shuffles]
 
 
 def sampled(answers: Answers, best: int) -> Sampled | None:
@@ -164,7 +164,7 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
     k = aggregate.samples
     own = samples.of_prompts([*range(best * k, best * k + k)])
     right = own.values[:, answers.evaluated[best]]
-    found = components(right.T) if right.shape[1] > 1 else None
+    parts = components(right.T) if right.shape[1] > 1 else None
     record = Sampled(
         samples=k,
         aggregate=aggregate.how,
@@ -172,10 +172,10 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
         right=float(right.mean(axis=0).mean()),
         any_right=float(right.max(axis=0).mean()),
         all_right=float(right.min(axis=0).mean()),
-        noise_of_data=None if found is None else found.of_data,
-        noise_of_prediction=None if found is None else found.of_prediction,
-        between=None if found is None else found.between,
-        within=None if found is None else found.within,
+        noise_of_data=None if parts is None else parts.of_data,
+        noise_of_prediction=None if parts is None else parts.of_prediction,
+        between=None if parts is None else parts.between,
+        within=None if parts is None else parts.within,
     )
     if own.answers is None:
         return record

@@ -47,9 +47,11 @@ def assess_scores(
         Those that there are.
     """
     best, levels = answers.best, claim.levels(t)
-    found = beside(claim, answers, t, best, incumbent, control)
+    comparisons = beside(claim, answers, t, best, incumbent, control)
     told = claim.cannot_tell is None
-    passed = all(holds(found.p.get(key), level) for key, level in levels.items()) if told else None
+    passed = (
+        all(holds(comparisons.p.get(key), level) for key, level in levels.items()) if told else None
+    )
     score, graded = float(answers.accuracies[best]), answers.scores is not None
     facts = answer_facts(answers, best)
     if graded:
@@ -67,8 +69,8 @@ def assess_scores(
         passed=passed,
         cannot_tell=claim.cannot_tell,
         new_questions=new_questions(answers, best, t),
-        notes=(*found.notes, *samples_told(answers, facts)),
-        **found.fields,
+        notes=(*comparisons.notes, *samples_told(answers, facts)),
+        **comparisons.fields,
         **facts,
     )
 

@@ -133,20 +133,20 @@ def judged_as(
     """
     told = [_told_by(planned, look) for look in looks] + [search.Look(1, n) for n in seen]
     prompts = search.prompts_of(t, [one for _, one in searches], looks=told, found=best)
-    found = Searched(
+    judged = Searched(
         searches=_recorded(searches),
         possible=None if prompts is None else float(prompts),
         decided_by="validation",
         looks=len(looks),
         in_sight=len(seen),
     )
-    if found.learned:
-        found.why = _impossible(planned, found, prompts)
-    if found.why:
+    if judged.learned:
+        judged.why = _impossible(planned, judged, prompts)
+    if judged.why:
         # On a test set the best prompt is compared with guessers, which is no incumbent.
         decides = bool(planned.condition.test) and planned.claim.bounds().keys().isdisjoint(BESIDE)
-        found.decided_by = "test" if decides else "nothing"
-    return found
+        judged.decided_by = "test" if decides else "nothing"
+    return judged
 
 
 def _told_by(planned: PlannedClaim, look: Looked) -> search.Look:

@@ -199,16 +199,16 @@ class SessionState:
             alike = may_be_one(own, codes.reshape(len(rows), *own.shape))
             may_be = (rows[place] for place in np.flatnonzero(alike))
             digests |= {row.model for row in may_be if row.name != name and row.is_sound}
-        found: dict[tuple[str, str], Answers] = {}
+        others: dict[tuple[str, str], Answers] = {}
         for other in self._by_digest(planned, digests):
             cache = self.cache(other, asks=False)
             key = other.model.name, cache.model_digest
-            if other.model.name == name or key in found:
+            if other.model.name == name or key in others:
                 continue
             jobs = other.jobs
             if (sweep := stored_sweep(jobs, cache)) is not None:
-                found[key] = answers_of(other, sweep.predictions)
-        return list(found.values())
+                others[key] = answers_of(other, sweep.predictions)
+        return list(others.values())
 
     @cached_property
     def _by_questions(self) -> dict[tuple[str, bool], list[PlannedClaim]]:

@@ -187,8 +187,8 @@ class Shard:
         again = f"run `maxrandom run-shard {self.folder} {self.number}`"
         file = self._place / _FINISHED
         try:
-            said = json.loads(file.read_text(encoding="utf-8"))
-            arithmetic = {name: Arithmetic(**one) for name, one in said["arithmetic"].items()}
+            manifest = json.loads(file.read_text(encoding="utf-8"))
+            arithmetic = {name: Arithmetic(**one) for name, one in manifest["arithmetic"].items()}
         except FileNotFoundError:
             begun = (self._place / _RESULTS).exists()
             what = "is not finished" if begun else "was not run"
@@ -197,7 +197,7 @@ class Shard:
             raise ShardError(
                 f"shard {self.number}: {file} cannot be read ({error}); {again}"
             ) from error
-        if said.get("work") != work.digest:
+        if manifest.get("work") != work.digest:
             raise ShardError(
                 f"shard {self.number} is stale: suites, data or models have changed since it was "
                 f"run; {again}"

@@ -263,16 +263,16 @@ def heuristics(
         Whether choices are shown in an order. Where they are not nobody sees a place, and rules
         about places are left out.
     """
-    found: dict[HeuristicName, Values] = {}
+    scores: dict[HeuristicName, Values] = {}
     for name, heuristic in HEURISTICS.items():
         if name in OF_OPEN:
             continue
         if heuristic.rule is None:
             if shared or listed:
-                found[name] = _most_frequent(examples, shared=shared)
+                scores[name] = _most_frequent(examples, shared=shared)
         elif heuristic.about == "texts" or listed:
-            found[name] = _most(examples, map(heuristic.rule, examples))
-    return found
+            scores[name] = _most(examples, map(heuristic.rule, examples))
+    return scores
 
 
 def _most_frequent(examples: Sequence[Example], *, shared: bool) -> Values:

@@ -154,9 +154,9 @@ def permuted(
         What the best prompt is best in. Where prompts leave out their own demonstrations, accuracy
         counts beyond what the same answers are expected to reach on the examples that are left.
     """
-    said, by = np.asarray(shuffle.answers), shuffle.exchange.by
+    codes, by = np.asarray(shuffle.answers), shuffle.exchange.by
     k = 1 if shuffle.aggregate is None else shuffle.aggregate.samples
-    n, others, notes = said.shape[1], t - len(said) // k, list[Remark]()
+    n, others, notes = codes.shape[1], t - len(codes) // k, list[Remark]()
     if shuffle.aggregate is not None:
         kinds, earned = earned_of(shuffle, shuffle.aggregate)
         several = partial(
@@ -169,7 +169,7 @@ def permuted(
         p, whole, bound = of_all(several, earned, t, level)
         notes += _fixed(whole.fixed, n, shuffle)
     elif by == "orders":
-        p, ordered, _ = of_all(partial(_order_test, shuffle), said, t, level)
+        p, ordered, _ = of_all(partial(_order_test, shuffle), codes, t, level)
         bound = None
         if p > level:
             values = {"things": ordered.things, "compared": ordered.compared, "examples": n}
@@ -182,15 +182,15 @@ def permuted(
             choices=shuffle.choices,
             strata=shuffle.strata,
         )
-        p, clustered, _ = of_all(tested, said, t, level)
+        p, clustered, _ = of_all(tested, codes, t, level)
         bound = None
         ways = clustered.ways
         values = {"clusters": ways.clusters, "examples": n, "fixed": ways.fixed}
         notes.append(Remark("clusters_exchanged", values))
     else:
-        left_out = metric == "accuracy" and bool((said == NOT_EVALUATED).any())
-        p, test, found = max_t_of_all(
-            said,
+        left_out = metric == "accuracy" and bool((codes == NOT_EVALUATED).any())
+        p, test, bound_of_all = max_t_of_all(
+            codes,
             shuffle.gold,
             shuffle.choices,
             t,
@@ -199,7 +199,7 @@ def permuted(
             strata=shuffle.strata,
             groups=shuffle.groups,
         )
-        bound = None if left_out else found
+        bound = None if left_out else bound_of_all
         notes += _fixed(test.fixed, n, shuffle)
     if others > 0:
         notes.append(Remark("tries_without_answers", {"prompts": others}))
@@ -223,14 +223,14 @@ def learnt_by(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> Lear
     groups = None if alone else shuffle.groups
     strata: ArrayLike = shuffle.strata
     if (how := shuffle.aggregate) is None:
-        said = np.asarray(shuffle.answers)
+        codes = np.asarray(shuffle.answers)
         test_of = partial(max_t_test, gold=shuffle.gold)
-        means = mean_accuracies(said, shuffle.gold, strata=strata, groups=groups)
+        means = mean_accuracies(codes, shuffle.gold, strata=strata, groups=groups)
     else:
-        kinds, said = earned_of(shuffle, how)
+        kinds, codes = earned_of(shuffle, how)
         test_of = partial(max_t_of_credits, kinds=kinds, unit=how.unit)
-        means = mean_credits(said, kinds, how.unit, strata=strata, groups=groups)
-    others = max(0, t - len(said))
+        means = mean_credits(codes, kinds, how.unit, strata=strata, groups=groups)
+    others = max(0, t - len(codes))
     exchanged = partial(
         test_of,
         strata=strata,
@@ -238,8 +238,8 @@ def learnt_by(shuffle: Shuffle, t: int, *, level: float = DEFAULT_LEVEL) -> Lear
         permutations=permutations_for(level),
         stop_after=STOP_AFTER,
     )
-    test = exchanged(said)
-    best_alone = exchanged(said[[test.best_prompt]]) if others else None
+    test = exchanged(codes)
+    best_alone = exchanged(codes[[test.best_prompt]]) if others else None
     return learnt_chance(means, test, best_alone, others)
 
 
@@ -255,16 +255,16 @@ def earned_of(
     shuffle: Shuffle, aggregate: Aggregate
 ) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]]]:
     """Return which right answer each example has, and what samples score with any of them."""
-    said, gold = np.asarray(shuffle.answers), right_labels(shuffle.gold)
+    codes, gold = np.asarray(shuffle.answers), right_labels(shuffle.gold)
     distinct = {own: place for place, own in enumerate(dict.fromkeys(gold))}
     kinds = np.array([distinct[own] for own in gold])
-    k, n = aggregate.samples, said.shape[1]
-    labels = 1 + max(int(said.max()), *map(max, gold))
+    k, n = aggregate.samples, codes.shape[1]
+    labels = 1 + max(int(codes.max()), *map(max, gold))
     small = np.int32 if aggregate.unit < 2**31 else np.int64
-    earned = np.empty((len(said) // k, n, len(distinct)), dtype=small)
+    earned = np.empty((len(codes) // k, n, len(distinct)), dtype=small)
     # Few prompts at a time: of many labels most are not said.
     for rows in _batches(len(earned), n * labels):
-        own = said[rows.start * k : rows.stop * k].reshape(len(rows), k, n)
+        own = codes[rows.start * k : rows.stop * k].reshape(len(rows), k, n)
         cells = (np.arange(len(rows))[:, None, None] * n + np.arange(n)) * labels + own
         counts = np.bincount(cells.ravel(), minlength=len(rows) * n * labels)
         counts = counts.reshape(len(rows), n, labels)

@@ -91,7 +91,7 @@ class ClaimTries:
         if not (searches := ledger.searches):
             return None
         tries, tried, closed = ledger.tries(subject), subject.tried(best), ledger.closed
-        seen, looks = told_besides(planned, ledger, subject, tried)
+        known, looks = told_besides(planned, ledger, subject, tried)
         if not any(tried in told for told in searches.values()):
             # Whoever proposed it may have read all that was published of a search.
             searches = {
@@ -100,7 +100,7 @@ class ClaimTries:
                 else told
                 for name, told in searches.items()
             }
-        return searched(planned, t, tries, searches, looks, seen, tried)
+        return searched(planned, t, tries, searches, looks, known, tried)
 
     def of_model(self, best: str, others: Iterable[PlannedClaim]) -> int:
         """Return as the best of how many its best prompt stands for its model, or its arm.
@@ -225,7 +225,7 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
     earlier = len(before - own) - len(unsure & own)
     others = t - len(own) - earlier
     asked, budget = planned.suite.prompts.count, planned.suite.prompts.budget
-    told = len(told_of(ledger.searches) & before)
+    known = len(told_of(ledger.searches) & before)
     seen = len(ledger.in_sight(further=True)) if ledger.searches else 0
     read = [f"{count(seen)} result{'s' * (seen != 1)} in sight of searches"] * bool(seen)
     read += [
@@ -233,10 +233,10 @@ def expected(planned: PlannedClaim, run: ClaimsOfRun) -> Expected:
         "judged as the best of {times} times as many prompts".format(**each.values)
         for each in open_searches(planned, ledger, own - unsure)
     ]
-    if budget is not None and budget + told >= t:
-        besides = f", and {count(told)} of searches" if told else ""
+    if budget is not None and budget + known >= t:
+        besides = f", and {count(known)} of searches" if known else ""
         why = f"the budget{besides}; {count(t)} asked for or evaluated"
-        return Expected(budget + told, ", ".join([why, *read]), bool(unsure))
+        return Expected(budget + known, ", ".join([why, *read]), bool(unsure))
     whys = (
         f"beyond the budget of {count(budget)}" if budget is not None else "",
         f"{count(asked)} asked for, {count(len(own))} possible" if len(own) < asked else "",

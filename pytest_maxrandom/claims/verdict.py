@@ -318,13 +318,13 @@ def judge(
     levels = claim.levels(null.t)
     of_answers = {"permutation_p": permutation_p, **(beside or {})}
     shown = all(holds(of_answers.get(key), levels[key]) for key in levels if key in OF_ANSWERS)
-    told = claim.cannot_tell is None
-    critical = claim.critical(null, bound) if told else None
+    decidable = claim.cannot_tell is None
+    critical = claim.critical(null, bound) if decidable else None
     scores = null if isinstance(null, ScoreGuessers | SampleGuessers) else None
     by_score = scores or (isinstance(null, LearntGuessers) and null.unit is not None)
     sampled = 0.0 if isinstance(null, Guessers) else null.expected_error
     known = None if isinstance(null, LearntGuessers) or null.only_permuted else null
-    passed = shown and not claim.unmet(null, result) if told else None
+    passed = shown and not claim.unmet(null, result) if decidable else None
     return Result(
         n=null.n,
         t=null.t,
@@ -347,7 +347,8 @@ def judge(
         critical_parts=[
             key
             for key in claim.bounds()
-            if told and (key not in OF_ANSWERS or (key == "permutation_p" and bound is not None))
+            if decidable
+            and (key not in OF_ANSWERS or (key == "permutation_p" and bound is not None))
         ],
         verdict=standing(null, result),
         holds=passed,

@@ -176,17 +176,17 @@ def result_of_sweep(
         )
     generated, notes = _generated(predictions, result.best)
     if planned.is_graded:
-        told = []
+        remarks = []
     elif planned.condition.task.is_open:
-        told = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
+        remarks = [*follows(planned, predictions, DEFAULT_LEVEL)] if not thrifty else []
     else:
-        told = [*balanced_of_sweep(planned, views, result)]
+        remarks = [*balanced_of_sweep(planned, views, result)]
         unseen = texts_untold(planned.condition.prompt_set.validation)
         if unseen and result.permutation_p is not None:
-            told.append(Remark("places_exchanged"))
+            remarks.append(Remark("places_exchanged"))
     return replace(
         result,
-        notes=(*result.notes, *notes, *told),
+        notes=(*result.notes, *notes, *remarks),
         best_prompt=_described(sweep, ranking(views, metric), result.best),
         generated=generated,
         engine=sweep.engine,

@@ -92,16 +92,16 @@ def _suites(path: Path) -> Iterator[Path]:
     here = Path.cwd()
     whole = path.absolute()
     root = here if whole.is_relative_to(here) else whole
-    found = sorted(
+    files = sorted(
         file
         for file in path.rglob("*.y*ml")
         if is_suite(file.absolute(), root)
         and file.is_file()
         and not any(part.startswith(".") for part in file.relative_to(path).parts)
     )
-    if not found:
+    if not files:
         raise ValueError(
             f"the folder {path} holds no suite; suites are YAML files below a folder named "
             "eval_suites, and *.maxrandom.yaml anywhere"
         )
-    yield from found
+    yield from files

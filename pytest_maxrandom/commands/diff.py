@@ -87,23 +87,23 @@ def run(options: argparse.Namespace) -> str:
     if Path(options.head).suffix in (".yaml", ".yml"):
         raise ReportError(f"{options.head}: a suite can be BASE only; give a report as HEAD")
     head = find(options.head, path_of(options.base))
-    found = difference(options.base, base, options.head, head)
+    compared = difference(options.base, base, options.head, head)
     lost = None
     if asserted is not None:
         count_looks(base, head, Path.cwd(), uuid4().hex)
         lost = regressions(base, head, options.base, asserted)
-    options.status = int(found.fell or not (lost is None or lost.met))
+    options.status = int(compared.fell or not (lost is None or lost.met))
     called = {**names(base), **names(head)}
     if options.format == "json":
         of_answers = {} if lost is None else {"regressions": worse.content(lost)}
-        text = json_text({**content(found), **of_answers})
+        text = json_text({**content(compared), **of_answers})
     elif options.format == "markdown":
         first = "" if lost is None else f"{worse.markdown(lost, called)}\n"
-        text = f"{first}{markdown(found)}".removesuffix("\n")
+        text = f"{first}{markdown(compared)}".removesuffix("\n")
     else:
         width = shutil.get_terminal_size().columns if options.out is None else 80
         told = [] if lost is None else [*worse.lines(lost, called, width), Line("")]
-        text = "\n".join(line.text for line in [*told, *lines(found, width)])
+        text = "\n".join(line.text for line in [*told, *lines(compared, width)])
     return text if options.out is None else written(options.out, f"{text}\n", "difference")
 
 

@@ -222,19 +222,23 @@ def _tasks(options: argparse.Namespace) -> tuple[list[FoundTask], dict[str, list
     paths = [Path(task) for task in options.task]
     keys = keys_of(options.set)
     form = ["--task-format", options.task_format] if options.task_format else []
-    said = [*form, *(word for name in options.model for word in ("--model", name)), *words_of(keys)]
-    for each in find_tasks(paths, options.task_format, keys):
-        if isinstance(each, Unreadable):
-            problems += each.problems
-        elif isinstance(each, FoundTask) and each.line is not None:
-            raise ValueError(f"--task: {each.path} is a suite already")
-        elif not isinstance(each, NoTask):
+    words = [
+        *form,
+        *(word for name in options.model for word in ("--model", name)),
+        *words_of(keys),
+    ]
+    for found_task in find_tasks(paths, options.task_format, keys):
+        if isinstance(found_task, Unreadable):
+            problems += found_task.problems
+        elif isinstance(found_task, FoundTask) and found_task.line is not None:
+            raise ValueError(f"--task: {found_task.path} is a suite already")
+        elif not isinstance(found_task, NoTask):
             try:
-                command = ["maxrandom", "init", "--task", str(each.path), *said]
-                whole, guesses[each.name] = completed(each, command)
+                command = ["maxrandom", "init", "--task", str(found_task.path), *words]
+                whole, guesses[found_task.name] = completed(found_task, command)
                 tasks.append(whole)
             except SuiteError as error:
-                problems += [*error.problems, *_are_answers(each.path)]
+                problems += [*error.problems, *_are_answers(found_task.path)]
     if problems:
         raise SuiteError(problems)
     if not tasks:

@@ -328,15 +328,15 @@ def _export(options: argparse.Namespace) -> str:
     by_fact = {
         (path.parent, fact(row)): row for path in _files(options.paths) for row in rows_of(path)
     }
-    found = list(by_fact.values())
+    rows = list(by_fact.values())
     if options.format == "json":
-        return json_text(found)
+        return json_text(rows)
     kinds = ("prompt", "look", "opening")
     names = dict.fromkeys(name for kind in kinds for name in FIELDS[kind])
     text = io.StringIO()
     writer = csv.DictWriter(text, list(names), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row for row in found if row["kind"] in kinds)
+    writer.writerows(row for row in rows if row["kind"] in kinds)
     return text.getvalue().rstrip("\n")
 
 

@@ -107,15 +107,15 @@ def _all_missing(
     found: FoundResults, source: Path, keys: Mapping[str, Any], model: str | None
 ) -> str:
     """Say all that is missing, what was found, and which line says it."""
-    told: list[str] = []
+    meant: list[str] = []
     if found.guessed is not None:
-        told = [f"{column} is {role}" for role, column, _ in shown(found.guessed, found.header)]
+        meant = [f"{column} is {role}" for role, column, _ in shown(found.guessed, found.header)]
     command = ["maxrandom", "init", "--results", str(source)]
     command += ["--model", model] if model else []
     command += words_of(keys)
     for key in found.missing:
         command += ["--set", f"{key}={_EXAMPLES.get(key, 'COLUMN')}"]
-    seen = None if found.guessed is None else told
+    seen = None if found.guessed is None else meant
     return f"{source}: {asked_for('a claim', found.missing, seen, found.free, command)}"
 
 
@@ -167,16 +167,16 @@ def recorded_suite_of(draft: RecordedDraft, claims: Sequence[RecordedClaim]) -> 
 
 def _results(draft: RecordedDraft) -> list[str]:
     """Write where the results are, and why each column has its role."""
-    found = draft.found
+    results = draft.found
     lines = ["    results:", f"      path: {yaml_of(draft.results)}"]
-    for key, value in found.keys.items():
+    for key, value in results.keys.items():
         if key == "columns":
             continue
-        why = f"  # {found.assumed[key]}" if key in found.assumed else ""
+        why = f"  # {results.assumed[key]}" if key in results.assumed else ""
         lines.append(f"      {key}: {yaml_of(value)}{why}")
-    columns = found.keys.get("columns") or {}
+    columns = results.keys.get("columns") or {}
     if columns:
-        guessed = found.guessed.columns if found.guessed else {}
+        guessed = results.guessed.columns if results.guessed else {}
         lines.append("      columns:")
         for role, column in columns.items():
             why = f"  # {guessed[role].why}" if role in guessed else ""
@@ -228,25 +228,25 @@ def untold_of(claims: Sequence[RecordedClaim]) -> dict[str, Remark]:
 
 def summary_of(draft: RecordedDraft) -> str:
     """Say what was found, and why it is taken to be so."""
-    found, answers = draft.found, draft.found.answers
-    lines = [f"{found.path} holds {_sizes(answers)}:"]
+    results, answers = draft.found, draft.found.answers
+    lines = [f"{results.path} holds {_sizes(answers)}:"]
     rows: list[list[str]] = []
-    if found.guessed is not None:
-        rows += [[f"  {role}", *rest] for role, *rest in shown(found.guessed, found.header)]
+    if results.guessed is not None:
+        rows += [[f"  {role}", *rest] for role, *rest in shown(results.guessed, results.header)]
     rows += [
-        [f"  {key}", yaml_of(found.keys[key]), f"{why}: --set {key}=4"]
-        for key, why in found.assumed.items()
+        [f"  {key}", yaml_of(results.keys[key]), f"{why}: --set {key}=4"]
+        for key, why in results.assumed.items()
     ]
-    if found.chance is not None and "chance" not in draft.task:
-        rows.append(["  chance", found.chance, f"{_labels(found)}; else --set chance=1/5"])
-    if len(answers) == 1 and answers[0].model == name_of(found.path):
+    if results.chance is not None and "chance" not in draft.task:
+        rows.append(["  chance", results.chance, f"{_labels(results)}; else --set chance=1/5"])
+    if len(answers) == 1 and answers[0].model == name_of(results.path):
         rows.append(["  model", repr(answers[0].model), "after the file: --model NAME"])
     lines += table(rows, left=3).splitlines() if rows else []
-    of_prompts = found.guessed is not None and any(
-        each.of_prompts for each in found.guessed.columns.values()
+    of_prompts = results.guessed is not None and any(
+        each.of_prompts for each in results.guessed.columns.values()
     )
-    if of_prompts and found.free:
-        lines += _LINES.wrap(f"not taken: {listed(found.free)}")
+    if of_prompts and results.free:
+        lines += _LINES.wrap(f"not taken: {listed(results.free)}")
     for task, remark in ({} if draft.is_claimed else draft.untold).items():
         does = "the suite claims it" if remark.kind in _BY_NAME else "write it into the suite"
         said = f"{task}: {worded(remark).text}; {does}"

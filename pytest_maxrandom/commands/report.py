@@ -186,17 +186,17 @@ def _cells(record: RunRecord, path: Path | None) -> dict[str, str]:
     best = {
         each.id: each.best_prompt.digest if each.best_prompt else None for each in record.claims
     }
-    found: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name, answers in groupby(read_lines(path), key=lambda line: line.claim):
-        if name in found:
+        if name in shown:
             raise ReportError(
                 f"{path}: the lines of the claim {name!r} are not consecutive; keep them in the "
                 "order in which --maxrandom-predictions wrote them"
             )
         if name in best and (cells := of_lines(answers, best[name])) is not None:
-            found[name] = pack(cells)
-    if not found:
+            shown[name] = pack(cells)
+    if not shown:
         raise ReportError(
             f"{path}: has no predictions of the report's claims; give the file of the same run"
         )
-    return found
+    return shown

@@ -63,17 +63,17 @@ def claims_in(paths: Sequence[Path]) -> list[tuple[Path, PlannedClaim]]:
     SuiteError
         With all the mistakes of the suites.
     """
-    found, without = [], []
+    claims, without = [], []
     for path in suites_in(paths):
         try:
-            found += [(path, claim) for claim in claims_of(path)]
+            claims += [(path, claim) for claim in claims_of(path)]
         except SearchError as error:
             if path in paths:
                 raise
             without.append(error)
-    if without and not found:
+    if without and not claims:
         raise without[0]
-    return found
+    return claims
 
 
 def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
@@ -82,28 +82,28 @@ def _close(planned: PlannedClaim, by: str | None) -> Iterator[str]:
     Whatever model they are for; if `by` is given, only those whose prompts it proposed.
     """
     ledger, *_ = private_ledger(planned)
-    for name, told in ledger.own_searches.items():
-        first = next(iter(told.values()))
+    for name, search in ledger.own_searches.items():
+        first = next(iter(search.values()))
         if first.feedback not in WITHHELD or (by is not None and first.by != by):
             continue
-        before = ledger.unknown(told)
+        before = ledger.unknown(search)
         is_open = name not in ledger.closed
-        new = ledger.publish(told, [name])
+        new = ledger.publish(search, [name])
         if new is None:
             raise SearchError(f"{ledger.path}: cannot be written to ({ledger.why_closed})")
         if not new and not is_open:
             continue
         added = f"{count(new)} result{'s' * (new != 1)}" if new else "its end was"
-        said = (
+        sentence = (
             f"{first.by} (feedback {first.feedback}) is closed: {added} added to {ledger.path}; "
             "commit the lines, and let them be reviewed"
         )
         if unknown := before - new:
-            said += (
-                f"; the scores of {count(unknown)} of {count(len(told))} prompts are not on this "
+            sentence += (
+                f"; the scores of {count(unknown)} of {count(len(search))} prompts are not on this "
                 "machine: run the command where these were tried, too"
             )
-        yield said
+        yield sentence
     for path, one in ledger.open_before:
         if by in (None, one.by):
             yield (

@@ -65,7 +65,7 @@ class Guess:
     why: str
 
 
-def completed(found: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list[Guess]]:
+def completed(task: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list[Guess]]:
     """Return a task with what its columns seem to hold, where nobody said it.
 
     Parameters
@@ -79,10 +79,10 @@ def completed(found: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list
         If columns are missing that nobody named, and are not told with certainty: with a command
         that names them.
     """
-    spec = found.spec
+    spec = task.spec
     if not isinstance(spec, CsvSpec | JsonlSpec):
-        return found, []
-    rows = _rows(found.base / Path(spec.path).expanduser(), spec.format)
+        return task, []
+    rows = _rows(task.base / Path(spec.path).expanduser(), spec.format)
     header = [*dict.fromkeys(column for row in rows for column in columns_of(row) if column)]
     missing = {
         key.removeprefix("columns: "): column
@@ -91,11 +91,11 @@ def completed(found: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list
     }
     if not spec.columns.model_fields_set.isdisjoint(missing):
         place = 1 if spec.format == "csv" else None
-        RowReader(spec).check_header(header, file_findings(found.path), place)
+        RowReader(spec).check_header(header, file_findings(task.path), place)
     if not rows or len(header) == 1 or "labels" in missing:
-        return found, []  # its own reader says what is wrong
-    if not missing and (spec.answer_is or len(_right(found.path, spec, rows)) == len(rows)):
-        return found, []
+        return task, []  # its own reader says what is wrong
+    if not missing and (spec.answer_is or len(_right(task.path, spec, rows)) == len(rows)):
+        return task, []
     taken = RowReader(spec).wanted
     for name in header:
         if name not in taken and plain(name) in SAID_BY_MODELS:
@@ -105,11 +105,11 @@ def completed(found: FoundTask, command: Sequence[str]) -> tuple[FoundTask, list
                 "go with `maxrandom init --results FILE`; for a task, name "
                 + (f"all of its columns: {keys}" if missing else "`--set answer_is=...`")
             )
-            raise SuiteError([Problem(found.path, None, told)])
-    guesser = _Guesser(found, spec, rows, header, missing)
+            raise SuiteError([Problem(task.path, None, told)])
+    guesser = _Guesser(task, spec, rows, header, missing)
     if not guesser.missing:
-        return replace(found, spec=guesser.spec), guesser.guesses
-    raise SuiteError([Problem(found.path, None, _all_missing(guesser, command))])
+        return replace(task, spec=guesser.spec), guesser.guesses
+    raise SuiteError([Problem(task.path, None, _all_missing(guesser, command))])
 
 
 class _Guesser:
@@ -235,28 +235,28 @@ class _Guesser:
     ) -> Iterator[tuple[CsvSpec | JsonlSpec, list[Guess]]]:
         """Yield what a task may be with a column of answers, with the reasons."""
         keys: dict[str, Any] = {"answer": answer} if "answer" in self._wanted else {}
-        told = [Guess("answer", quoted(answer), why)] if keys else []
+        guesses = [Guess("answer", quoted(answer), why)] if keys else []
         readings: tuple[Reading, ...] = ("text", "letter") if by_shape else _ANY
         if "choices" not in self._wanted:
-            yield from self._read(keys, {}, told, readings)
+            yield from self._read(keys, {}, guesses, readings)
             return
         for columns, reason in choices:
             named: str | list[str] = columns[0] if reason == _LISTS else columns
             guess = Guess("choices", listed(columns), reason)
-            yield from self._read({**keys, "choices": named}, {}, [guess, *told], readings)
+            yield from self._read({**keys, "choices": named}, {}, [guess, *guesses], readings)
         if choices:
             return
         if wrong := [name for name in self.free if WRONG.fullmatch(plain(name))]:
             guess = Guess("choices", listed([answer, *wrong]), "the right answer and wrong ones")
             columns = [answer, *wrong]
-            yield from self._read({**keys, "choices": columns}, {}, [guess, *told], (None,))
+            yield from self._read({**keys, "choices": columns}, {}, [guess, *guesses], (None,))
         elif texts := self._labels(answer):
             guess = Guess("choices", listed(texts), f"the texts of {quoted(answer)} come again")
-            yield from self._read(keys, {"choices": texts}, [guess, *told], (None,))
+            yield from self._read(keys, {"choices": texts}, [guess, *guesses], (None,))
         elif not (by_shape or self.spec.answer_is) and (number := self._differ(answer)):
             why = f"{count(number)} different answers, and no column has choices"
             open_ = {"answer_is": "open"}
-            yield from self._read(keys, open_, [*told, Guess("answer_is", "open", why)], (None,))
+            yield from self._read(keys, open_, [*guesses, Guess("answer_is", "open", why)], (None,))
 
     def _read(
         self,

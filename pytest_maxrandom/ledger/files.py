@@ -151,15 +151,15 @@ class LedgerFile:
         LedgerError
             If the file cannot be read.
         """
-        read, found = self._shown
+        read, lines = self._shown
         if read != self._offset:
-            found = {
+            lines = {
                 (tried_of(row), row["task_digest"], row["run"]): Shown(row["n"], row["when"])
                 for row in rows_of(self.path)
                 if row["kind"] == "prompt" and row["correct"] is not None and "withheld" not in row
             }
-            self._shown = self._offset, found
-        return found
+            self._shown = self._offset, lines
+        return lines
 
     def tried(self, tried: Try) -> bool:
         """Tell whether it is a try of any claim."""
@@ -320,15 +320,15 @@ class LedgerFile:
     def _take_lines(self, data: bytes) -> bool:
         """Take the rows of lines, and tell whether the last one is a row."""
         taken = False
-        for number, found in read_lines(data, self._lines + 1):
-            taken = not isinstance(found, str)
-            if not isinstance(found, str):
-                self.take(found)
+        for number, line in read_lines(data, self._lines + 1):
+            taken = not isinstance(line, str)
+            if not isinstance(line, str):
+                self.take(line)
                 self.read_rows += 1
-            elif found == CUT:
+            elif line == CUT:
                 self.torn = Remark("cut_off", {"file": str(self.path), "line": number})
             else:
-                self._wrong = self._wrong or f"{self.path}:{number}: {found}"
+                self._wrong = self._wrong or f"{self.path}:{number}: {line}"
         return taken
 
     def _write(self, file: FileIO, kept: int, added: list[bytes]) -> None:

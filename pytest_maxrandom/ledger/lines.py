@@ -273,15 +273,15 @@ def related(
     {'a': 4, 'b': 2, 'c': 0}
     """
     left = {name: Counter(named(examples, questions)) for name, examples in sets.items()}
-    found: dict[_Name, Counter[str]] = {}
+    texts: dict[_Name, Counter[str]] = {}
     mine = Counter(named(own, questions))
     waiting = [mine]
     while waiting:
         one = waiting.pop()
         near = [name for name, other in left.items() if _are_same(one, other)]
-        found |= {name: left.pop(name) for name in near}
-        waiting += [found[name] for name in near]
-    return {name: (mine & other).total() for name, other in found.items()}
+        texts |= {name: left.pop(name) for name in near}
+        waiting += [texts[name] for name in near]
+    return {name: (mine & other).total() for name, other in texts.items()}
 
 
 def _are_same(one: Counter[str], other: Counter[str]) -> bool:

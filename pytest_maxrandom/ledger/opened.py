@@ -68,7 +68,7 @@ class LedgerFiles:
             If one cannot be read, or does not say which examples it is about.
         """
         index, own = self._folder(folder), frozenset(examples)
-        found: dict[str, LedgerFile] = {}
+        files: dict[str, LedgerFile] = {}
         names: frozenset[str] | None = None
         while names != (names := index.names()):  # again where some were united meanwhile
             index.keep(names)
@@ -78,23 +78,23 @@ class LedgerFiles:
                 index.take(name, outline)
             gone = {*unread} - outlines.keys()
             wanted = index.near(own) - gone
-            found.clear()
+            files.clear()
             while wanted:
                 for name in sorted(wanted):
                     path = folder / name
                     try:
-                        found[name] = self(path)
-                        index.take(name, found[name])
+                        files[name] = self(path)
+                        index.take(name, files[name])
                     except LedgerError:
                         if os.path.lexists(path):
                             raise
                         gone.add(name)
-                wanted = (index.near(own) & names) - found.keys() - gone
+                wanted = (index.near(own) & names) - files.keys() - gone
             if not gone:
                 break
             names -= gone
         near = index.near(own)
-        return [found[name] for name in sorted(found) if name in near]
+        return [files[name] for name in sorted(files) if name in near]
 
     def of_test(self, folder: Path, examples: Iterable[str]) -> list[LedgerFile]:
         """Return the files, as they are now, that may say anything of a test set, or one like it.
@@ -296,15 +296,15 @@ class _Folder:
         return self._last[1]
 
     def _found(self, examples: Iterable[str]) -> set[str]:
-        found: set[str] = set()
+        paths: set[str] = set()
         waiting = [examples]
         while waiting:
             for example in waiting.pop():
                 for name in self._names.get(example, ()):
-                    if name not in found:
-                        found.add(name)
+                    if name not in paths:
+                        paths.add(name)
                         waiting.append(self.sets[name])
-        return found
+        return paths
 
     def _add(self, name: str, examples: tuple[str, ...]) -> None:
         self.sets[name], self._last = examples, None

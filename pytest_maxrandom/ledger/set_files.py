@@ -266,15 +266,15 @@ class SetFiles:
             if digest != self._digest
         }
         left_out = {each for digest in undone & others.keys() for each in others[digest]}
-        found = {new: old for new, old in reworded.items() if old not in left_out}
+        renamed = {new: old for new, old in reworded.items() if old not in left_out}
         same = {digest for files, _ in self._before for file in files for digest in file.sets}
-        self._reworded = found
+        self._reworded = renamed
         self._relate(near)
         now = {digest for files, _ in self._before for file in files for digest in file.sets}
         joins = {
             (self._digest, digest): pairs
             for digest in now - same
-            if (pairs := {new: old for new, old in found.items() if old in others[digest]})
+            if (pairs := {new: old for new, old in renamed.items() if old in others[digest]})
         }
         if not joins:
             self._reworded = {}
@@ -297,7 +297,7 @@ class SetFiles:
         named_so = (self._folder / name for name in names if name.startswith(task))
         others = {file.path: file for file in self._near}
         others |= {path: self._opened(path) for path in named_so if path.exists()}
-        told: list[tuple[int, Remark]] = []
+        remarks: list[tuple[int, Remark]] = []
         for path, file in others.items():
             tries = [one for each in self._tries(file, {claim}) for one in each.tries]
             if path in same or not tries:
@@ -315,8 +315,8 @@ class SetFiles:
                 "as_they_stood": not file.questions,
                 "why": next((why for one in self._own for why in one.undone.values()), ""),
             }
-            told.append((len(tries), Remark("begun_anew", values)))
-        return [max(told, key=lambda each: each[0])[1]] if told else []
+            remarks.append((len(tries), Remark("begun_anew", values)))
+        return [max(remarks, key=lambda each: each[0])[1]] if remarks else []
 
     def _known(self, files: Iterable[LedgerFile]) -> dict[str, str]:
         """Return what is known of the questions of examples, of this set and those of files."""

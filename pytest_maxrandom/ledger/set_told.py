@@ -259,16 +259,16 @@ class SetTold(SetFiles):
         for claim, of_file in self._sharing(lambda file: file.tries):
             tries.setdefault(claim, set()).update(of_file)
         known = {claim for claim, compared in tries.items() if compared and compared <= set(seen)}
-        found: dict[str, Looked] = {}
+        looked: dict[str, Looked] = {}
         of_claims = self._sharing(lambda file: file.looks)
         looks = (of.items() for claim, of in of_claims if claim not in known)
         for name, look in chain.from_iterable(looks):
-            found[name] = min(found.get(name, look), look, key=lambda one: one.when)
-        own = found.pop(look_digest(subject, self._digest, prompts), None)
+            looked[name] = min(looked.get(name, look), look, key=lambda one: one.when)
+        own = looked.pop(look_digest(subject, self._digest, prompts), None)
         run = self._run if own is None else own.run
         return [
             look
-            for look in found.values()
+            for look in looked.values()
             if look.run != run and (own is None or look.when <= own.when)
         ]
 

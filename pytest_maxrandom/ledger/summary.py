@@ -101,17 +101,17 @@ class FileSummary:
 def mistakes(path: Path) -> list[str]:
     """Return all that is wrong with a file, each with its line, in their order."""
     sets = {name: len(examples) for name, examples in Outline.of_lines(lines_of(path)).sets.items()}
-    found, rows = list[tuple[int, str]](), False
+    problems, rows = list[tuple[int, str]](), False
     for number, line in read_file(path):
         if isinstance(line, str):
-            found.append((number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line))
+            problems.append((number, _CUT_BESIDE if line == CUT and has_one_writer(path) else line))
             continue
         rows = True
         if wrong := _mismatch(line, sets):
-            found.append((number, wrong))
+            problems.append((number, wrong))
     if rows and len(sets) != 1:
-        found.append((1, wrong_sets(len(sets))))
-    return [f"{path}:{number}: {text}" for number, text in sorted(found)]
+        problems.append((1, wrong_sets(len(sets))))
+    return [f"{path}:{number}: {text}" for number, text in sorted(problems)]
 
 
 def _mismatch(row: Row, sets: dict[str, int]) -> str:
@@ -157,8 +157,8 @@ def summary(paths: Sequence[Path], opened: LedgerFiles) -> FileSummary:
         elif row["kind"] == "prompt":
             claim = ClaimKey(row["model"], row["shots"])
             told = -row["n"] if row["correct"] is None else row["correct"]
-            found = (told / row["n"], told, row["n"])
-            best[claim] = max(best.get(claim, found), found)
+            reached = (told / row["n"], told, row["n"])
+            best[claim] = max(best.get(claim, reached), reached)
         elif row["kind"] == "look" and "incumbent" in row:
             look = row["when"], named_in(row), row["t"]
             beaten.setdefault(ClaimKey(row["model"], row["shots"]), []).append(look)

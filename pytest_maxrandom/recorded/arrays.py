@@ -114,16 +114,16 @@ def _read(archive: NpzFile, name: str, path: Path) -> NDArray[Any]:
 
 def _labels(file: IO[bytes], size: int, dtype: np.dtype[Any]) -> NDArray[np.signedinteger[Any]]:
     """Read labels in pieces, into as few bytes as they take: often one of eight."""
-    found: NDArray[np.signedinteger[Any]] = np.empty(size, dtype=np.int8)
+    codes: NDArray[np.signedinteger[Any]] = np.empty(size, dtype=np.int8)
     for start in range(0, size, _PIECE):
         count = min(_PIECE, size - start)
         read = np.frombuffer(file.read(count * dtype.itemsize), dtype=dtype, count=count)
         part = read.astype(np.int64)
         bounds = part.min(), part.max()
-        needed = np.result_type(found, *(np.min_scalar_type(min(each, ~each)) for each in bounds))
-        found = found.astype(needed, copy=False)
-        found[start : start + count] = part
-    return found
+        needed = np.result_type(codes, *(np.min_scalar_type(min(each, ~each)) for each in bounds))
+        codes = codes.astype(needed, copy=False)
+        codes[start : start + count] = part
+    return codes
 
 
 @dataclass(slots=True)

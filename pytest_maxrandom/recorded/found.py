@@ -84,13 +84,13 @@ def find_results(
         In one sentence, if it is of no known kind or cannot be read.
     """
     keys = {"format": format_of(path, said.get("format")), **said}
-    found = FoundResults(path, keys)
+    results = FoundResults(path, keys)
     if keys["format"] in ("table", "summary"):
-        _look_into_table(found, stated)
-    if any(key.startswith("columns.") for key in found.missing):
-        return found
+        _look_into_table(results, stated)
+    if any(key.startswith("columns.") for key in results.missing):
+        return results
     name = name_of(path)
-    whole = {**found.keys, "path": str(path)}
+    whole = {**results.keys, "path": str(path)}
     try:
         spec = RESULTS.validate(whole)
     except ValidationError as error:
@@ -98,9 +98,9 @@ def find_results(
         assert kind is not None
         raise RecordedError(f"{path}: {worded(error, whole, kind)}") from None
     meant = Meant(model or name, name, getattr(spec, "shots", None))
-    found.answers = read_results(spec, path, meant)
-    _told_of_guessers(found, stated)
-    return found
+    results.answers = read_results(spec, path, meant)
+    _told_of_guessers(results, stated)
+    return results
 
 
 def format_of(path: Path, said: object = None) -> str:
@@ -172,23 +172,27 @@ def _first_keys(path: Path) -> set[str]:
     return set(first) if isinstance(first, dict) else set()
 
 
-def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
+def _look_into_table(results: FoundResults, stated: Mapping[str, Any]) -> None:
     """Guess what the columns of a table hold, or that each row is a published maximum."""
-    header = read_columns(found.path, {}).header
-    found.header = header = tuple(name for name in header if name.strip())
-    said = found.keys.get("columns", {})
-    if not isinstance(said, dict):
-        raise RecordedError(f"columns is {said!r}, expected columns.ROLE=NAME")
+    header = read_columns(results.path, {}).header
+    results.header = header = tuple(name for name in header if name.strip())
+    stated_columns = results.keys.get("columns", {})
+    if not isinstance(stated_columns, dict):
+        raise RecordedError(f"columns is {stated_columns!r}, expected columns.ROLE=NAME")
     names = {plain(name): name for name in header}
-    if "n" in names and {"accuracy", "best_correct"} & names.keys() and "prompt" not in said:
-        found.keys["format"] = "summary"
+    if (
+        "n" in names
+        and {"accuracy", "best_correct"} & names.keys()
+        and "prompt" not in stated_columns
+    ):
+        results.keys["format"] = "summary"
         roles = SummaryColumns.model_fields
         own = {role: names[role] for role in roles if names.get(role, role) != role}
-        found.keys["columns"] = {**own, **said}
-        if "shots" not in names and "shots" not in found.keys:
-            _assume_no_shots(found)
+        results.keys["columns"] = {**own, **stated_columns}
+        if "shots" not in names and "shots" not in results.keys:
+            _assume_no_shots(results)
         return
-    for role, column in said.items():
+    for role, column in stated_columns.items():
         if role not in TableColumns.model_fields:
             raise RecordedError(
                 f"columns.{role}: unknown key{did_you_mean(role, TableColumns.model_fields)} "
@@ -197,23 +201,23 @@ def _look_into_table(found: FoundResults, stated: Mapping[str, Any]) -> None:
         for name in column if isinstance(column, list) else [column]:
             if name and name not in header:
                 raise RecordedError(
-                    f"{found.path}: there is no column {name!r} for columns.{role}; found "
+                    f"{results.path}: there is no column {name!r} for columns.{role}; found "
                     f"{listed(header)}{did_you_mean(str(name), header)}"
                 )
-    rows = read_columns(found.path, {name: (name, False) for name in header})
-    found.guessed = guess(rows, said, choices="chance" in stated)
-    found.keys["columns"] = {**found.guessed.keys(), **said}
-    found.missing |= {f"columns.{role}": why for role, why in found.guessed.missing.items()}
-    if "shots" not in found.guessed.columns and "shots" not in found.keys:
-        _assume_no_shots(found)
-    labels, columns = found.guessed.labels, found.guessed.columns
-    if not found.guessed.guessed_at:
+    rows = read_columns(results.path, {name: (name, False) for name in header})
+    results.guessed = guess(rows, stated_columns, choices="chance" in stated)
+    results.keys["columns"] = {**results.guessed.keys(), **stated_columns}
+    results.missing |= {f"columns.{role}": why for role, why in results.guessed.missing.items()}
+    if "shots" not in results.guessed.columns and "shots" not in results.keys:
+        _assume_no_shots(results)
+    labels, columns = results.guessed.labels, results.guessed.columns
+    if not results.guessed.guessed_at:
         return
     if labels:
-        found.chance = f"1/{len(labels)}"
+        results.chance = f"1/{len(labels)}"
     if not labels and "choices" not in columns and "chance" not in stated:
         gold = columns.get("gold")
-        found.missing["chance"] = (
+        results.missing["chance"] = (
             "the chance of one guess: no column tells how many choices a question has"
         ) + (f" (if none: --set columns.reference={shlex.quote(gold.column)})" if gold else "")
 
@@ -223,14 +227,14 @@ def _assume_no_shots(found: FoundResults) -> None:
     found.assumed["shots"] = "no column tells the number of demonstrations"
 
 
-def _told_of_guessers(found: FoundResults, stated: Mapping[str, Any]) -> None:
+def _told_of_guessers(results: FoundResults, stated: Mapping[str, Any]) -> None:
     """Say what is missing of n, t and chance, and leave out a chance that results tell."""
     if all(
         each.chances is not None or each.open is not None or each.without_guessers
-        for each in found.answers
+        for each in results.answers
     ):
-        found.chance = None
-    elif found.chance is None and "chance" not in stated:
-        found.missing.setdefault("chance", "the chance of one guess: the results do not tell it")
-    if any(each.tried is None for each in found.answers) and "t" not in stated:
-        found.missing["t"] = "how many prompts were tried: the results do not tell it"
+        results.chance = None
+    elif results.chance is None and "chance" not in stated:
+        results.missing.setdefault("chance", "the chance of one guess: the results do not tell it")
+    if any(each.tried is None for each in results.answers) and "t" not in stated:
+        results.missing["t"] = "how many prompts were tried: the results do not tell it"

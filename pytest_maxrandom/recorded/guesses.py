@@ -265,15 +265,15 @@ class _Guesser:
         """Find predictions and right answers: these are the same for each example."""
         gold = [each for each in self._named("gold") if self._of_example(each[0])]
         gold = (gold if "gold" not in self._refused else []) or self._references()
-        said = [each for each in self._named("prediction") if not self._of_example(each[0])]
-        if not said:  # of prompts that all answer alike
-            said = [each for each in self._named("prediction") if each not in gold[:1]]
+        columns = [each for each in self._named("prediction") if not self._of_example(each[0])]
+        if not columns:  # of prompts that all answer alike
+            columns = [each for each in self._named("prediction") if each not in gold[:1]]
         self._take("gold", gold)
-        said = [each for each in said if each[0] in self._free]
+        columns = [each for each in columns if each[0] in self._free]
         # What was read of an answer stands before the whole of it, which is no right answer.
         alike = [*self._alike("gold", fixed=False)]
-        read = [each for each in said if each[0] in dict(alike)]
-        self._take("prediction", [*read, *alike, *said])
+        read = [each for each in columns if each[0] in dict(alike)]
+        self._take("prediction", [*read, *alike, *columns])
         self._take("gold", self._alike("prediction", fixed=True))
         self._take_both()
         roles = self.found.columns

@@ -122,15 +122,15 @@ class _Claim:
         """Put the samples of each prompt together, which may stand in any order."""
         first: dict[str, int] = {}
         places = [first.setdefault(digest, len(first)) for digest, _ in self.prompts]
-        found = [*zip(places, self.samples, strict=True)]
+        pairs = [*zip(places, self.samples, strict=True)]
         for digest, place in first.items():
-            own = sorted(sample for at, sample in found if at == place)
+            own = sorted(sample for at, sample in pairs if at == place)
             if own != [*range(k)]:
                 raise RecordedError(
                     f"{path}: {self.first.claim}: prompt {digest!r} has the samples {own}, and "
                     f"others have 0 to {k - 1}; keep the lines of one run, each once"
                 )
-        order = sorted(range(len(found)), key=found.__getitem__)
+        order = sorted(range(len(pairs)), key=pairs.__getitem__)
         self.prompts = [self.prompts[each] for each in order]
         self.answers = [self.answers[each] for each in order]
         self.voices = [self.voices[each] for each in order]

@@ -126,8 +126,8 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
         If they cannot be read, or contradict themselves.
     """
     try:
-        found = [*READERS[spec.format](path, spec, meant)]
-        if other := [each for each in found if not isinstance(each, Answers)]:
+        answers = [*READERS[spec.format](path, spec, meant)]
+        if other := [each for each in answers if not isinstance(each, Answers)]:
             raise TypeError(f"it returned {type(other[0]).__name__}, expected Answers")
     except MaxRandomError:
         raise
@@ -138,7 +138,7 @@ def read_results(spec: ResultsSpec, path: Path, meant: Meant) -> list[Answers]:
             "file is complete and has that format"
             + (f", or report this to the authors of {package}" if package else "")
         ) from error
-    return found
+    return answers
 
 
 def _whole(sweeps: list[Answers], spec: WholeSweeps) -> list[Answers]:
@@ -320,15 +320,15 @@ def read_choices(source: str) -> int | ChoiceTable:
             "as 4, or a CSV file"
         )
     rows = read_columns(path, {name: (name, False) for names in _COLUMNS for name in names})
-    found = [next((name for name in names if name in rows.names), "") for names in _COLUMNS]
-    if "" in found:
+    present = [next((name for name in names if name in rows.names), "") for names in _COLUMNS]
+    if "" in present:
         raise RecordedError(
-            f"{path}: no column {' or '.join(_COLUMNS[found.index('')])}, found "
+            f"{path}: no column {' or '.join(_COLUMNS[present.index('')])}, found "
             f"{', '.join(rows.header)}; name the columns model, task, shots, choices"
         )
     columns = [
         rows.read(name, str if least is None else partial(as_number, least=least))
-        for name, least in zip(found, (None, None, 0, 2), strict=True)
+        for name, least in zip(present, (None, None, 0, 2), strict=True)
     ]
     for row in range(rows.count):
         *key, number = (column.distinct[column.codes[row]] for column in columns)

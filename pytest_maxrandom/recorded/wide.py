@@ -48,20 +48,20 @@ def prompt_columns(
     """
     free = list(free)
     numbered = {name for group in _alike(free) if len(group) > 1 for name in group}
-    for each in gold:
-        if each in numbered:
+    for column in gold:
+        if column in numbered:
             continue
-        texts = folded(columns[each].distinct)
+        texts = folded(columns[column].distinct)
         sure = {
-            name for name in free if name != each and _share(columns[name], texts) >= _MOST_ALIKE
+            name for name in free if name != column and _share(columns[name], texts) >= _MOST_ALIKE
         }
         groups = [group for group in _alike(free) if not sure.isdisjoint(group)]
         likewise = sure.union(*groups)
         if len(likewise) > 1:
             found = tuple(name for name in free if name in likewise)
-            why = f"they have texts of {quoted(each)}"
+            why = f"they have texts of {quoted(column)}"
             why += ", or are called like these" if likewise > sure else ""
-            return PromptColumns("prediction", found, why, each)
+            return PromptColumns("prediction", found, why, column)
     for role, why in (("correct", "all cells are 0 or 1"), ("score", "all cells are from 0 to 1")):
         groups = [*_alike(name for name in free if can_be(role, columns[name].distinct))]
         if groups and len(found := max(groups, key=len)) > 1:

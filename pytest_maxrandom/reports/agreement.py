@@ -196,7 +196,7 @@ def changed_table(run: RunRecord) -> Table:
     return tabulate("Changed verdicts", columns, rows, key="changed", caption=caption)
 
 
-def counts_table(found: Agreement) -> Table:
+def counts_table(agreed: Agreement) -> Table:
     """Count verdicts as Table 1 of the paper does."""
 
     def counted(row: Counts) -> Cell | str:
@@ -216,9 +216,9 @@ def counts_table(found: Agreement) -> Table:
     return tabulate(
         "Agreement of the two baselines",
         columns,
-        found.counts,
-        key=f"agreement{_slug(found)}",
-        about=found.suite,
+        agreed.counts,
+        key=f"agreement{_slug(agreed)}",
+        about=agreed.suite,
         caption="Agreement of the standard and the maximum random baseline.",
         legend="*Above standard*: the best prompt reaches at least what one guesser reaches on "
         "average, as in Table 1 of arXiv:2404.13020; one that is exactly at the standard "
@@ -226,7 +226,7 @@ def counts_table(found: Agreement) -> Table:
     )
 
 
-def grid_tables(found: Agreement) -> list[Table]:
+def grid_tables(agreed: Agreement) -> list[Table]:
     """Show the verdicts of each task, by models and shots."""
 
     def column(about: tuple[str, str]) -> Column[Any]:
@@ -242,12 +242,12 @@ def grid_tables(found: Agreement) -> list[Table]:
         tabulate(
             "Verdicts of each task",
             [task, *map(column, columns)],
-            list(found.rows.items()),
-            key=f"verdicts{_slug(found)}-{number}",
-            about=found.suite,
+            list(agreed.rows.items()),
+            key=f"verdicts{_slug(agreed)}-{number}",
+            about=agreed.suite,
             caption="Verdicts of each task; one at the standard baseline counts as between.",
         )
-        for number, columns in enumerate(found.grids, 1)
+        for number, columns in enumerate(agreed.grids, 1)
     ]
 
 

@@ -44,9 +44,9 @@ def shown(run: RunRecord) -> Badge:
     ended = summary.overall(run)
     said = headlines.verdict(run).split("; ")
     became = {*map(summary.became, summary.records(run))}
-    told, colour = said[0], "yellow"
+    words, colour = said[0], "yellow"
     if ended == "failed":
-        told, colour = _failure(said), "red"
+        words, colour = _failure(said), "red"
     elif ended != "passed" or not became or summary.simulated(run):
         colour = "lightgrey"
     elif became == {"passed"} and not run.reservations:
@@ -54,7 +54,7 @@ def shown(run: RunRecord) -> Badge:
     of = [claim for claim in run.claims if claim.outcome != "skipped"]
     t, n = (summary.known(getattr(claim, size) for claim in of) for size in ("t", "n"))
     counted = clauses(t and f"t = {span(t)}", n and f"n = {span(n)}", sep=", ")
-    return Badge(clauses(told, summary.simulated(run) and "simulated", counted), colour)
+    return Badge(clauses(words, summary.simulated(run) and "simulated", counted), colour)
 
 
 def _failure(said: list[str]) -> str:
@@ -75,21 +75,21 @@ def badge(run: RunRecord) -> str:
 
 def badge_svg(run: RunRecord) -> str:
     """Write a badge as an SVG image, which a README or a page shows without any server."""
-    said = shown(run)
-    left, right = _width(LABEL), _width(said.message)
+    drawn = shown(run)
+    left, right = _width(LABEL), _width(drawn.message)
     texts = "".join(
         f'<text x="{start + _MARGIN}" y="14" textLength="{width - 2 * _MARGIN}">{escape(text)}'
         "</text>\n"
-        for start, width, text in ((0, left, LABEL), (left, right, said.message))
+        for start, width, text in ((0, left, LABEL), (left, right, drawn.message))
     )
-    title = escape(f"{LABEL}: {said.message}")
+    title = escape(f"{LABEL}: {drawn.message}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="20" role="img" '
         f'aria-label="{title}">\n<title>{title}</title>\n'
         f'<clipPath id="round"><rect width="{left + right}" height="20" rx="3"/></clipPath>\n'
         '<g clip-path="url(#round)">\n'
         f'<rect width="{left}" height="20" fill="#555"/>\n'
-        f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[said.colour]}"/>\n</g>\n'
+        f'<rect x="{left}" width="{right}" height="20" fill="{_COLOURS[drawn.colour]}"/>\n</g>\n'
         '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">\n'
         f"{texts}</g>\n</svg>\n"
     )

@@ -144,7 +144,7 @@ _ITEMS: dict[str, Callable[[ClaimRecord], str]] = {
 
 def _of_run(run: RunRecord) -> list[tuple[str, list[str]]]:
     """Say of all claims, also of those that were not tested, what became of them."""
-    said = {
+    known = {
         claim.id: clauses(
             OUTCOMES[summary.became(claim)].one,
             phrases.claimed(claim) and f"claimed: {phrases.claimed(claim)}",
@@ -154,7 +154,7 @@ def _of_run(run: RunRecord) -> list[tuple[str, list[str]]]:
         )
         for claim in run.claims
     }
-    return _grouped(run.claims, lambda claim: said[claim.id])
+    return _grouped(run.claims, lambda claim: known[claim.id])
 
 
 def _p(claim: ClaimRecord) -> str:

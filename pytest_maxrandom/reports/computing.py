@@ -72,9 +72,9 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
     where = ", ".join(filter(None, (e.device, e.dtype, e.engine)))
     scored, tokens = e.requests > 0, e.tokens_forwarded
     at_most = "at most " if e.tokens_cached is None else ""
-    told = "the server does not tell which it had cached" if at_most else ""
+    cached = "the server does not tell which it had cached" if at_most else ""
     if e.tokens_cached:
-        told = f"{count(e.tokens_cached)} more were cached by the server"
+        cached = f"{count(e.tokens_cached)} more were cached by the server"
     elsewhere = "" if scored else f", {where}"
     # The checks of labels may ask for both.
     asked = "answers generated" if getattr(record, "generated", None) else "choices scored"
@@ -82,7 +82,7 @@ def cost(record: ClaimRecord | LabelBiasRecord) -> str:
         scored
         and f"{count(e.requests)} {asked} with {at_most}{count(tokens)} tokens in "
         f"{e.seconds:,.1f} s ({where})",
-        scored and told,
+        scored and cached,
         scored
         and e.trie_nodes
         and f"{at_most}{tokens / e.trie_nodes:.2f} times the {count(e.trie_nodes)} nodes of the "
@@ -126,19 +126,20 @@ def computed(record: ClaimRecord | LabelBiasRecord) -> str:
 
 def served(record: ClaimRecord | LabelBiasRecord) -> str:
     """Say what a server says that it serves, and what was checked of it."""
-    said = record.engine.handshake if record.engine else None
-    if record.engine is None or said is None:
+    handshake = record.engine.handshake if record.engine else None
+    if record.engine is None or handshake is None:
         return ""
     servers = record.engine.servers
-    told = (f"{key} {_grouped(said[key])}" for key in said if key not in _WORDED)
+    told = (f"{key} {_grouped(handshake[key])}" for key in handshake if key not in _WORDED)
     tokenized, repeated, local, same = (
-        said.get(key) for key in ("tokenized", "repeated", "local", "same_texts")
+        handshake.get(key) for key in ("tokenized", "repeated", "local", "same_texts")
     )
     return clauses(
-        f"{said.get('model')} of {said.get('server')} {said.get('version')}".rstrip(),
+        f"{handshake.get('model')} of {handshake.get('server')} "
+        f"{handshake.get('version') or ''}".rstrip(),
         ", ".join(told),
-        f"servers are asked in this way in tests with {said['tested']}"
-        if said.get("tested")
+        f"servers are asked in this way in tests with {handshake['tested']}"
+        if handshake.get("tested")
         else "this way of asking was tested with a fake server only, never with a real one",
         f"{tokenized} texts have the same tokens as the local tokenizer gives"
         if tokenized
@@ -201,34 +202,34 @@ def training_table(run: RunRecord) -> Table:
 
 def training_is(claim: ClaimRecord) -> str:
     """Say what a claim's model was trained on, in one phrase."""
-    found = claim.training
-    if found is None:
+    training = claim.training
+    if training is None:
         return ""
     further = how = ""
-    losses = (loss(found), head_loss(found))
-    if found.text is not None:
+    losses = (loss(training), head_loss(training))
+    if training.text is not None:
         which = {"extra": "other texts of the task", "scored": "the texts that are scored"}.get(
-            found.text, f"the texts of {found.text}"
+            training.text, f"the texts of {training.text}"
         )
-        further = f"further on {number_of(found.texts, 'text')}, {which} ({_how(found)})"
-    if found.labelled:
-        kind = ", stratified by class" if found.classify.get("stratified") else ""
+        further = f"further on {number_of(training.texts, 'text')}, {which} ({_how(training)})"
+    if training.labelled:
+        kind = ", stratified by class" if training.classify.get("stratified") else ""
         how = (
             f"{'then ' if further else ''}with a classification head on "
-            f"{_labelled(found)} labelled examples{kind} "
-            f"({number_of(found.classify['epochs'], 'epoch')})"
+            f"{_labelled(training)} labelled examples{kind} "
+            f"({number_of(training.classify['epochs'], 'epoch')})"
         )
     return clauses(
         further,
         how,
-        found.losses and f"loss {', of the head '.join(one for one in losses if one != NONE)}",
-        found.tokens is not None and f"{count(found.tokens)} tokens",
-        found.cut and f"{number_of(found.cut, 'text')} cut at the longest length",
-        found.copies
-        and f"{count(found.copies)} {'copy was' if found.copies == 1 else 'copies were'} passed "
-        "over",
-        f"seed {found.seed}",
-        f"texts' SHA-256 {found.text_digest[:12]}",
+        training.losses and f"loss {', of the head '.join(one for one in losses if one != NONE)}",
+        training.tokens is not None and f"{count(training.tokens)} tokens",
+        training.cut and f"{number_of(training.cut, 'text')} cut at the longest length",
+        training.copies
+        and f"{count(training.copies)} {'copy was' if training.copies == 1 else 'copies were'} "
+        "passed over",
+        f"seed {training.seed}",
+        f"texts' SHA-256 {training.text_digest[:12]}",
     )
 
 

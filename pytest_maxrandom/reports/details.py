@@ -87,7 +87,7 @@ def facts(claim: ClaimRecord, run: RunRecord) -> list[tuple[str, str]]:
 
 def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -> Detail:
     """Tell all that is known of a claim, but for its best prompt, by what records are called."""
-    told = [f"n = {count(claim.n)}", f"t = {count(claim.t)}"]
+    parts = [f"n = {count(claim.n)}", f"t = {count(claim.t)}"]
     flags: list[Fact] = [
         (f"🚩 Red flag {flag.kind} ({red_flags.does(flag)})", flag.text) for flag in claim.red_flags
     ]
@@ -107,7 +107,7 @@ def claim_detail(claim: ClaimRecord, run: RunRecord, known: Mapping[str, str]) -
     return Detail(
         mark(claim),
         known[claim.id],
-        clauses(phrases.result(claim), *told, sep=", "),
+        clauses(phrases.result(claim), *parts, sep=", "),
         [
             *[fact for fact in known_facts if fact[0] in _WHY],
             *flags,
@@ -181,7 +181,7 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
     facts: list[Fact]
     match record:
         case ReplicatesRecord():
-            told = designs.single_draws(record)
+            finding = designs.single_draws(record)
             drawn = f"{count(len(record.runs))} of {count(record.count)}, seed {record.seed}"
             facts = [
                 ("Claimed", designs.demanded(record)),
@@ -195,7 +195,7 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
             judged = [*_REPLICATE, *([_HOLDS] if record.asserted else [])]
             tables = _each("replicate", judged, record.runs, caption)
         case LabelBiasRecord():
-            told = record.finding or ""
+            finding = record.finding or ""
             facts = [
                 ("Finding", record.sentence or ""),
                 ("Claimed", label_bias.required_score(record)),
@@ -203,15 +203,15 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
             ]
             parts = [_of_asking(bias, record) for bias in record.interactions]
         case ComparisonRecord():
-            told, facts = designs.difference_is(record), _of_comparison(record)
+            finding, facts = designs.difference_is(record), _of_comparison(record)
             caption = "Examples that only one arm answers rightly, by prompt."
             tables = _each("prompt", _PROMPT, record.prompts, caption)
         case BestModelsRecord():
-            told = best_models.among_best(record)
+            finding = best_models.among_best(record)
             facts = best_models.best_models_facts(record)
             tables = [best_models.pairs_table(record)] if record.pairs else []
         case ContaminationRecord():
-            told = designs.indicated(record)
+            finding = designs.indicated(record)
             arms = (
                 Name(record.base, before="base "),
                 Name(record.extra, before=", extra "),
@@ -227,7 +227,7 @@ def design_detail(record: Design, known: Mapping[str, str]) -> Detail:
         ("Suite", (Name(f"{record.suite}:{record.line}"),)),
     ]
     shown = [(title, phrase) for title, phrase in all_facts if phrase]
-    return Detail(mark(record), known[record.id], told, shown, tables, parts)
+    return Detail(mark(record), known[record.id], finding, shown, tables, parts)
 
 
 def _remarks(record: Record) -> list[Fact]:

@@ -78,7 +78,7 @@ def difference(
         is of selected tests, and those of its suites where it is of selected files.
     """
     suites = {record.suite for record in records(head)}
-    found = [
+    differing = [
         change
         for change in changes(head, base)
         if change.kind != "same"
@@ -88,40 +88,42 @@ def difference(
             or (gone == "of the suites" and change.before and change.before.suite in suites)
         )
     ]
-    ordered = sorted(found, key=lambda change: KINDS.index(change.kind))
+    ordered = sorted(differing, key=lambda change: KINDS.index(change.kind))
     return Difference(since, base, until, head, tuple(ordered))
 
 
-def lines(found: Difference, width: int = 80, most: int | None = None) -> Iterator[Line]:
+def lines(compared: Difference, width: int = 80, most: int | None = None) -> Iterator[Line]:
     """Yield the lines for a terminal; rows of numbers are as wide as they are.
 
     Beyond `most` changes the others are counted.
     """
-    yield from wrapped(_headline(found), width, indent="  ", markup=("red",) if found.fell else ())
-    for note in _notes(found):
+    yield from wrapped(
+        _headline(compared), width, indent="  ", markup=("red",) if compared.fell else ()
+    )
+    for note in _notes(compared):
         yield from wrapped(note, width, indent="  ")
-    shown = found.changes[:most]
+    shown = compared.changes[:most]
     if any(isinstance(change.record, ClaimRecord) for change in shown):
         yield Line(_row("", _COLUMNS, "result"))
-    called = {**names(found.base), **names(found.head)}
+    called = {**names(compared.base), **names(compared.head)}
     for change in shown:
         head = f"{SIGNS[change.kind][1]}: {visible(called[change.record.id])}"
         yield Line(head, _MARKUP.get(change.kind, ()))
         for when, one in (("before", change.before), ("now", change.now)):
             if isinstance(one, ClaimRecord):
                 # A claim that the store alone knows was not run, so nothing became of it.
-                stored = one is change.before and not found.base.created
+                stored = one is change.before and not compared.base.created
                 word = "stored answers" if stored else OUTCOMES[became(one)].word
                 yield Line(_row(when, _numbers(one), word))
         if why := _why(change):
             yield from wrapped(f"    {visible(why)}", width, indent="    ")
-    if left := len(found.changes) - len(shown):
+    if left := len(compared.changes) - len(shown):
         yield Line(f"{count(left)} more: maxrandom diff shows all")
 
 
-def markdown(found: Difference) -> str:
+def markdown(compared: Difference) -> str:
     """Write the difference for GitHub."""
-    called = {**names(found.base), **names(found.head)}
+    called = {**names(compared.base), **names(compared.head)}
 
     def name(change: Change) -> Name:
         return Name(called[change.record.id], 80)
@@ -143,21 +145,21 @@ def markdown(found: Difference) -> str:
         *(Column(title, both(place), "right") for place, title in enumerate(_COLUMNS)),
         Column("why", lambda change: _why(change) or NONE, "prose"),
     ]
-    told = "".join(MARKDOWN.paragraph(MARKDOWN.plain(note)) for note in _notes(found))
-    text = f"{MARKDOWN.bold(MARKDOWN.plain(_headline(found)))}\n\n{told}"
-    if found.changes:
-        text += MARKDOWN.table(tabulate("Changes", columns, found.changes, legend=_LEGEND))
+    told = "".join(MARKDOWN.paragraph(MARKDOWN.plain(note)) for note in _notes(compared))
+    text = f"{MARKDOWN.bold(MARKDOWN.plain(_headline(compared)))}\n\n{told}"
+    if compared.changes:
+        text += MARKDOWN.table(tabulate("Changes", columns, compared.changes, legend=_LEGEND))
     return text.rstrip("\n") + "\n"
 
 
-def content(found: Difference) -> dict[str, Any]:
+def content(compared: Difference) -> dict[str, Any]:
     """Return the difference for programs, in builtin types; numbers are unrounded."""
     return {
-        "base": {"name": found.since, "created": found.base.created},
-        "head": {"name": found.until, "created": found.head.created},
-        "fell": found.fell,
-        "counted": counted(list(found.changes)),
-        "as_before": found.as_before,
+        "base": {"name": compared.since, "created": compared.base.created},
+        "head": {"name": compared.until, "created": compared.head.created},
+        "fell": compared.fell,
+        "counted": counted(list(compared.changes)),
+        "as_before": compared.as_before,
         "changes": [
             {
                 "id": change.record.id,
@@ -168,7 +170,7 @@ def content(found: Difference) -> dict[str, Any]:
                 "before": _values(change.before),
                 "now": _values(change.now),
             }
-            for change in found.changes
+            for change in compared.changes
         ],
     }
 

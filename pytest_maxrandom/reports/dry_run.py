@@ -84,8 +84,10 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
 def _to_train(trainings: Sequence[TrainingCost]) -> Iterator[str]:
     """Yield a table of what is trained: a row for each arm and task, replicates together."""
     rows: dict[tuple[str, str, int, int], list[TrainingCost]] = {}
-    for each in trainings:
-        rows.setdefault((each.arm, each.task, each.texts, each.labelled), []).append(each)
+    for training in trainings:
+        rows.setdefault(
+            (training.arm, training.task, training.texts, training.labelled), []
+        ).append(training)
     unit = "words" if any(each.tokens is None for each in trainings) else "tokens"
     table: list[tuple[str, ...]] = [
         ("arm", "task", "replicates", "kept", "texts", "labelled", "steps", unit)

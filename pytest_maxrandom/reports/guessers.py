@@ -166,17 +166,18 @@ def odds(run: RunRecord) -> Iterator[Odds]:
 
 def odds_section(run: RunRecord) -> str:
     """Say in Markdown what the run's claims err with; empty where none can be told of."""
-    found = list(odds(run))
-    if not found:
+    chances = list(odds(run))
+    if not chances:
         return ""
-    expected = math.fsum(each.by_luck for each in found)
+    expected = math.fsum(each.by_luck for each in chances)
     text = (
         f"If the model only guessed, this claim would pass with probability {_rate(expected)}."
-        if len(found) == 1
-        else f"If all models only guessed, {_rate(expected)} of these {len(found):,} claims would "
-        f"pass on average, and at least one with probability {_rate(min(1.0, expected))} at most."
+        if len(chances) == 1
+        else f"If all models only guessed, {_rate(expected)} of these {len(chances):,} claims "
+        f"would pass on average, and at least one with probability "
+        f"{_rate(min(1.0, expected))} at most."
     )
-    if wanted := sorted(each.true_accuracy for each in found if each.true_accuracy is not None):
+    if wanted := sorted(each.true_accuracy for each in chances if each.true_accuracy is not None):
         least, most = accuracy(wanted[0]), accuracy(wanted[-1])
         text += (
             f" A claim passes with probability {_rate(POWER)} (power), and fails by bad luck with "
@@ -192,7 +193,7 @@ def odds_section(run: RunRecord) -> str:
         Column("passes by luck", lambda each: _rate(each.by_luck), "right"),
         Column(f"true accuracy for power {_rate(POWER)}", "true_accuracy", "score"),
     ]
-    table = f"{MARKDOWN.table(tabulate('Odds', columns, found))}{_LEGEND}\n"
+    table = f"{MARKDOWN.table(tabulate('Odds', columns, chances))}{_LEGEND}\n"
     return f"\n**What this gate can tell.** {text}\n\n{MARKDOWN.fold(table, 'Of each claim')}"
 
 

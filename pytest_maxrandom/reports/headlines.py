@@ -99,7 +99,7 @@ def verdict(run: RunRecord) -> str:
 
 def reservations(run: RunRecord) -> list[Question]:
     """Name what a gate holds against a run, the gravest first; the same of several once."""
-    found: dict[Question, list[Cell]] = {}
+    questions: dict[Question, list[Cell]] = {}
     order = [*RESERVED]
     for each in sorted(run.reservations, key=lambda one: order.index(one.kind)):
         why = clauses(*map(_weaker_in(each), each.weaker), sep=", ")
@@ -109,8 +109,8 @@ def reservations(run: RunRecord) -> list[Question]:
                 why = number_of(each.tries, "prompt")
         named: Cell = (Name(_short(each.id.partition("::")[2] or each.id, 2 * _LONGEST_NAME)),)
         shown = RESERVED[each.kind]
-        found.setdefault(Question(shown.sign, (), what=why, change=shown.one), []).append(named)
-    return [of(question, about) for question, about in found.items()]
+        questions.setdefault(Question(shown.sign, (), what=why, change=shown.one), []).append(named)
+    return [of(question, about) for question, about in questions.items()]
 
 
 def _weaker_in(reservation: Reservation) -> Callable[[Weaker], str]:
@@ -204,17 +204,17 @@ def headline(record: Record) -> Question:
             return _line(record, "fails", what=_within(said))
         return _line(record, numbers[1], numbers[2], cause(record))
     if (test := record.decided_on_test) is not None:
-        found = f"{count(test.correct)} of {count(test.n)} on the test set, which decides"
-        return _line(record, found, phrases.decided_by(record))
+        result = f"{count(test.correct)} of {count(test.n)} on the test set, which decides"
+        return _line(record, result, phrases.decided_by(record))
     needed = phrases.needed_value(record)
-    found = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
+    result = f"best {phrases.best_shown(record)}{f', needs {needed}' if needed else ''}"
     if incumbent.alone(record) and record.incumbent is not None:
         reached, p = incumbent.reached(record, "incumbent")
         best = f"best {phrases.best_shown(record)}"
         return _line(record, f"{best} {reached}", clauses(p, _context(record)))
     key = phrases.decisive(record)
     p = "" if getattr(record, key) is None else p_is(record, key)
-    return _line(record, found, clauses(p, _context(record)))
+    return _line(record, result, clauses(p, _context(record)))
 
 
 def _context(claim: ClaimRecord) -> str:
@@ -317,15 +317,15 @@ def _line(record: Record, found: str, numbers: str = "", what: str = "") -> Ques
 def _other_headline(record: Record) -> Question:
     """Say what a record tells that has no best prompt with an accuracy of its own."""
     judged = record.outcome in ("failed", "cannot tell")
-    found = getattr(record, "finding", None) if judged else None
+    result = getattr(record, "finding", None) if judged else None
     cause = phrases.finding(record)
-    if found and isinstance(record, LabelBiasRecord):
-        cause = bias_found(record).removesuffix(f": {found}")
-    if found and isinstance(record, ContaminationRecord):
-        found, _, cause = cause.partition(": ")
-    elif found:
-        cause = cause.removeprefix(found).removeprefix(": ")
-    said = found if found and found.strip() else OUTCOMES[summary.became(record)].one
+    if result and isinstance(record, LabelBiasRecord):
+        cause = bias_found(record).removesuffix(f": {result}")
+    if result and isinstance(record, ContaminationRecord):
+        result, _, cause = cause.partition(": ")
+    elif result:
+        cause = cause.removeprefix(result).removeprefix(": ")
+    said = result if result and result.strip() else OUTCOMES[summary.became(record)].one
     return _line(record, said, what=_within(cause))
 
 

@@ -59,22 +59,22 @@ def hub(
             "an evaluation result of the hub belongs to a benchmark there; say which: "
             "maxrandom report RESULTS.json --format hub --dataset OWNER/NAME"
         )
-    found = _chosen(run, claim)
-    value = found.test.accuracy if found.test else best_value(found)
+    chosen = _chosen(run, claim)
+    value = chosen.test.accuracy if chosen.test else best_value(chosen)
     if value is None:
-        known = OUTCOMES[summary.became(found)].one
-        why = "it was decided early, so its best accuracy is not known" if found.decided else known
-        raise ReportError(f"{summary.label(found)}: there is no value for the hub: {why}")
-    if found.simulated:
+        known = OUTCOMES[summary.became(chosen)].one
+        why = "it was decided early, so its best accuracy is not known" if chosen.decided else known
+        raise ReportError(f"{summary.label(chosen)}: there is no value for the hub: {why}")
+    if chosen.simulated:
         raise ReportError(
-            f"{summary.label(found)}: the answers are simulated, and a result on the hub is about "
+            f"{summary.label(chosen)}: the answers are simulated, and a result on the hub is about "
             "a real model"
         )
     entry: dict[str, Any] = {
         "dataset": {"id": dataset, "task_id": task},
         "value": round(value, _DECIMALS),
         "date": run.created,
-        "notes": notes(found),
+        "notes": notes(chosen),
     }
     return str(yaml.safe_dump([entry], sort_keys=False, allow_unicode=True, width=10_000))
 

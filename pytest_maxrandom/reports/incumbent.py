@@ -50,44 +50,44 @@ def alone(claim: ClaimRecord) -> bool:
 
 def compared(claim: ClaimRecord, other: Other = "incumbent") -> str:
     """Say by how much the best prompt is better than the incumbent, and what else is known."""
-    found: BesideIncumbent | None = getattr(claim, other)
-    if found is None:
+    beside: BesideIncumbent | None = getattr(claim, other)
+    if beside is None:
         return ""
     key = f"{other}_p"
-    test = _OF_BASELINE if other == "baseline" else TESTS[found.test]
-    tested = f"best of {tries(found.of)} prompts on {count(found.n)} examples"
-    if found.units != found.n:
-        tested += f" in {count(found.units)} clusters"
-    if found.rank > 1:
-        tested += f", beside number {count(found.rank)} of those tried"
-    if found.place > 1:
-        tested += f", beside number {count(found.place)} of those named as the incumbent"
-    above = "" if not found.by else f" by more than {accuracy(found.by)}"
-    others = found.candidates - len(found.alike)
+    test = _OF_BASELINE if other == "baseline" else TESTS[beside.test]
+    tested = f"best of {tries(beside.of)} prompts on {count(beside.n)} examples"
+    if beside.units != beside.n:
+        tested += f" in {count(beside.units)} clusters"
+    if beside.rank > 1:
+        tested += f", beside number {count(beside.rank)} of those tried"
+    if beside.place > 1:
+        tested += f", beside number {count(beside.place)} of those named as the incumbent"
+    above = "" if not beside.by else f" by more than {accuracy(beside.by)}"
+    others = beside.candidates - len(beside.alike)
     look = ""
-    if found.look is not None:
-        of_look = look_share(found.look)
-        after = found.level / of_look * look_share(found.look + 1)
+    if beside.look is not None:
+        of_look = look_share(beside.look)
+        after = beside.level / of_look * look_share(beside.look + 1)
         look = (
-            f"look {count(found.look)} at recorded answers: it has {level(found.level)} of the "
-            f"level {level(found.level / of_look)}, and the next one at other answers "
+            f"look {count(beside.look)} at recorded answers: it has {level(beside.level)} of the "
+            f"level {level(beside.level / of_look)}, and the next one at other answers "
             f"{level(after)}, so that any number of looks is valid"
         )
     elif other == "incumbent" and claim.tries is None:
         look = "nobody counts looks here, so whoever looks again at other answers errs more often"
     return clauses(
-        f"the best prompt is {apart(found.difference)} {_named(found)} "
-        f"({accuracy(found.accuracy)}); interval {_interval(found)}, each end at "
-        f"{accuracy(1 - found.level)} with the selection of the best taken into account",
+        f"the best prompt is {apart(beside.difference)} {_named(beside)} "
+        f"({accuracy(beside.accuracy)}); interval {_interval(beside)}, each end at "
+        f"{accuracy(1 - beside.level)} with the selection of the best taken into account",
         f"{P_VALUES[key]} (being better{above}) "
-        f"{equals(p_value(getattr(claim, key), level=found.level))} ({test}; {tested})",
-        f"{count(len(found.alike))} of {count(found.candidates)} prompts cannot be told from the "
+        f"{equals(p_value(getattr(claim, key), level=beside.level))} ({test}; {tested})",
+        f"{count(len(beside.alike))} of {count(beside.candidates)} prompts cannot be told from the "
         "best"
         if others
-        else found.candidates > 1 and f"all {count(found.candidates)} prompts may be the best",
-        found.needed is not None
-        and f"about {count(found.needed)} examples would show a difference of "
-        f"{accuracy(found.matters)} with probability .8",
+        else beside.candidates > 1 and f"all {count(beside.candidates)} prompts may be the best",
+        beside.needed is not None
+        and f"about {count(beside.needed)} examples would show a difference of "
+        f"{accuracy(beside.matters)} with probability .8",
         look,
     )
 
@@ -116,16 +116,16 @@ def in_brief(claim: ClaimRecord) -> str:
 
 def claimed(asserted: dict[str, object]) -> str:
     """Say what the best prompt is claimed to be better than, guessers aside; empty if nothing."""
-    said = []
+    sentences = []
     if "better_than" in asserted:
         by = asserted.get("by")
         above = f" by more than {accuracy(by)}" if isinstance(by, float) and by else ""
-        said.append(f"the best prompt is better than the incumbent{above}")
+        sentences.append(f"the best prompt is better than the incumbent{above}")
     if "control_p" in asserted:
-        said.append("the best prompt is better than the control")
+        sentences.append("the best prompt is better than the control")
     if isinstance(beats := asserted.get("beats"), float):
-        said.append(f"the best prompt is above the stated baseline {accuracy(beats)}")
-    return ", and ".join(said)
+        sentences.append(f"the best prompt is above the stated baseline {accuracy(beats)}")
+    return ", and ".join(sentences)
 
 
 def beaten_by(claim: ClaimRecord, parts: Collection[str]) -> Other | None:
@@ -136,31 +136,31 @@ def beaten_by(claim: ClaimRecord, parts: Collection[str]) -> Other | None:
 
 def reached(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     """Say how the best prompt stands beside the incumbent, and the numbers."""
-    found: BesideIncumbent = getattr(claim, other)
-    what = f"the {other}'s {accuracy(found.accuracy)}"
+    comparison: BesideIncumbent = getattr(claim, other)
+    what = f"the {other}'s {accuracy(comparison.accuracy)}"
     if other == "baseline":
-        what = f"the stated baseline {accuracy(found.accuracy)}"
-    numbers = _p(claim, other, found)
-    if found.level != 0.05:
-        numbers += f", level {level(found.level)}"
+        what = f"the stated baseline {accuracy(comparison.accuracy)}"
+    numbers = _p(claim, other, comparison)
+    if comparison.level != 0.05:
+        numbers += f", level {level(comparison.level)}"
     return (
-        f"is {apart(found.difference)} {what}",
-        f"{numbers}; interval {_interval(found)}",
+        f"is {apart(comparison.difference)} {what}",
+        f"{numbers}; interval {_interval(comparison)}",
     )
 
 
 def shortfall(claim: ClaimRecord, other: Other) -> tuple[str, str]:
     """Say what a claim that fails beside the incumbent reached and needs, and the numbers."""
-    found: BesideIncumbent = getattr(claim, other)
+    beside: BesideIncumbent = getattr(claim, other)
     here, numbers = reached(claim, other)
     luck = "that may be luck"
-    if claim.t is not None and found.of > claim.t:
+    if claim.t is not None and beside.of > claim.t:
         luck = "that may be luck of a search, which a test set need not pay for"
-    if found.difference <= found.by:
-        most = f"more than {accuracy(found.by)} " * bool(found.by)
+    if beside.difference <= beside.by:
+        most = f"more than {accuracy(beside.by)} " * bool(beside.by)
         said = f"{here}, and must be {most}above it"
     else:
-        said = f"{here}, but {luck}: its interval must begin above {accuracy(found.by)}"
+        said = f"{here}, but {luck}: its interval must begin above {accuracy(beside.by)}"
     return said, numbers
 
 

@@ -56,15 +56,15 @@ _NAME, _SHOWN = 80, 5
 _NO_CLAIM = "they share no claim"
 
 
-def whether_worse(found: Regressions) -> str:
+def whether_worse(regressions: Regressions) -> str:
     """Say in one sentence whether anything is worse."""
-    since = _since(found)
-    claims = [each.loss for each in found.claims]
-    if found.nothing:
-        passes = ". cannot_tell=pass lets that pass" if found.allowed else ""
-        return f"Nothing was compared with {since}: {found.problem or _NO_CLAIM}{passes}"
+    since = _since(regressions)
+    claims = [each.loss for each in regressions.claims]
+    if regressions.nothing:
+        passes = ". cannot_tell=pass lets that pass" if regressions.allowed else ""
+        return f"Nothing was compared with {since}: {regressions.problem or _NO_CLAIM}{passes}"
     parts = []
-    if worse := found.worse:
+    if worse := regressions.worse:
         what = "claim" if not any(each.of_task for each in worse) else "result"
         verb = "is" if len(worse) == 1 else "are"
         parts.append(f"{number_of(len(worse), what)} {verb} worse than {since}")
@@ -77,7 +77,7 @@ def whether_worse(found: Regressions) -> str:
         of = count(fine) if parts else number_of(fine, "claim")
         verb = "is" if fine == 1 else "are"
         than = "" if parts else f" than {since}"
-        parts.append(f"{of} {verb} not worse{than} by more than {accuracy(-found.margin)}")
+        parts.append(f"{of} {verb} not worse{than} by more than {accuracy(-regressions.margin)}")
     if same := claims.count("the same"):
         of = count(same) if parts else number_of(same, "claim")
         parts.append(f"{of} {'has' if same == 1 else 'have'} the very same answers")
@@ -94,7 +94,7 @@ def worst_first(found: Regressions) -> list[Regression]:
     return sorted((*found.claims, *found.tasks), key=lambda each: order.index(each.loss))
 
 
-def loss_told(one: Regression, found: Regressions) -> str:
+def loss_told(one: Regression, regressions: Regressions) -> str:
     """Say of one claim what its row does not; empty where that is all."""
     parts = []
     if one.why is not None:
@@ -105,8 +105,8 @@ def loss_told(one: Regression, found: Regressions) -> str:
         needed = "less" if one.needed <= one.examples else f"about {count(one.needed)}"
         if needed != "less":
             parts.append(
-                f"{needed} such examples would show it not worse by {accuracy(-found.margin)}, if "
-                "it is as good"
+                f"{needed} such examples would show it not worse by "
+                f"{accuracy(-regressions.margin)}, if it is as good"
             )
     if one.compared == "best" and not one.of_task:
         parts.append("no prompt is in both, so the best of each are compared")
@@ -135,25 +135,25 @@ def _unloss_told(one: Regression) -> str:
     )
 
 
-def about_looks(found: Regressions) -> str:
+def about_looks(regressions: Regressions) -> str:
     """Say what level was kept, and what another run on these examples may add."""
-    tested = [each for each in found.claims if each.p_worse is not None]
-    said = []
+    tested = [each for each in regressions.claims if each.p_worse is not None]
+    sentences = []
     if looks := [each.look for each in tested if each.looks_counted]:
-        now, after = (found.alpha * look_share(look) for look in (max(looks), max(looks) + 1))
-        said.append(
-            f"A false alarm at any look: at most {level(found.alpha)}. This look has {level(now)} "
-            f"of that, and the next one at other answers to these examples {level(after)}; "
-            "examples that no look has seen begin anew"
+        now, after = (regressions.alpha * look_share(look) for look in (max(looks), max(looks) + 1))
+        sentences.append(
+            f"A false alarm at any look: at most {level(regressions.alpha)}. This look has "
+            f"{level(now)} of that, and the next one at other answers to these examples "
+            f"{level(after)}; examples that no look has seen begin anew"
         )
     if any(not each.looks_counted and each.loss != "the same" for each in tested):
-        first = level(found.alpha * look_share(1))
-        said.append(
+        first = level(regressions.alpha * look_share(1))
+        sentences.append(
             f"A false alarm at this look{' at recorded results' if looks else ''}: at most {first}."
             " No ledger is here to count it, so many looks alarm more often: compare where the "
             "suites are"
         )
-    return ". ".join(said)
+    return ". ".join(sentences)
 
 
 def worse_sign(found: Regressions) -> str:
@@ -168,7 +168,7 @@ def worst(found: Regressions) -> list[Regression]:
     return [each for each in worst_first(found) if each.loss in ("worse", "cannot tell")][:_SHOWN]
 
 
-def loss(one: Regression, found: Regressions) -> str:
+def loss(one: Regression, regressions: Regressions) -> str:
     """Say what became of one claim, with its numbers."""
     numbers = ""
     if one.difference is not None:
@@ -177,4 +177,4 @@ def loss(one: Regression, found: Regressions) -> str:
             f"{accuracy(one.base_score)} to {accuracy(one.score)} ({signed(one.difference)}), "
             f"n = {count(one.examples)}, p {equals(p_value(p))}"
         )
-    return clauses(one.loss, numbers, loss_told(one, found))
+    return clauses(one.loss, numbers, loss_told(one, regressions))

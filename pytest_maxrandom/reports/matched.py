@@ -58,21 +58,21 @@ def matches(base: RunRecord, head: RunRecord) -> Iterator[Match]:
     above, below = folders_above(head, base)
     now = {claim.id.removeprefix(above): claim for claim in head.claims}
     before = {claim.id.removeprefix(below): claim for claim in base.claims}
-    found = {name: Match(claim, now.get(name)) for name, claim in before.items()}
+    pairs = {name: Match(claim, now.get(name)) for name, claim in before.items()}
 
     def slot(claim: ClaimRecord) -> Hashable:
         suite = claim.suite.removeprefix(below if claim.id in alone else above)
         return suite, claim.task, claim.shots
 
     for key in (_moved, slot):
-        taken = {each.now.id for each in found.values() if each.now is not None}
-        alone = {each.before.id for each in found.values() if each == Match(each.before)}
+        taken = {each.now.id for each in pairs.values() if each.now is not None}
+        alone = {each.before.id for each in pairs.values() if each == Match(each.before)}
         left = {name: claim for name, claim in now.items() if claim.id not in taken}
         if not left:  # what is gone is not unpacked for nothing
             break
         mine = {name: claim for name, claim in before.items() if claim.id in alone}
-        found |= dict(_by(key, mine, left, moved=key is _moved))
-    yield from found.values()
+        pairs |= dict(_by(key, mine, left, moved=key is _moved))
+    yield from pairs.values()
 
 
 def _by(

@@ -184,10 +184,10 @@ def of_tasks(
         sides = []
         for side in ("base", "head"):
             rows = []
-            for each in several:
-                known = getattr(each, side)
+            for paired in several:
+                known = getattr(paired, side)
                 wide = np.full((len(known), len(names)), np.nan)
-                wide[:, [places[name] for name in each.examples]] = known
+                wide[:, [places[name] for name in paired.examples]] = known
                 rows.append(wide)
             sides.append(np.concatenate(rows))
         own = [

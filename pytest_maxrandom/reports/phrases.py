@@ -72,18 +72,18 @@ def bounded(decided: DecidedEarly, n: int | None) -> str:
 
 def decided(claim: ClaimRecord) -> str:
     """Say what was computed of a claim that was decided early, and what that saved."""
-    found = claim.decided
-    if found is None:
+    sweep = claim.decided
+    if sweep is None:
         return ""
-    saved = 1 - found.answers / found.of_answers
+    saved = 1 - sweep.answers / sweep.of_answers
     best = "a prompt has" if claim.passed else "no prompt can have"
     return clauses(
         f"{best} the {count(claim.critical_count)} of {count(claim.n)} correct answers that are "
         f"needed with t = {count(claim.t)}",
-        f"{count(found.answers)} of {count(found.of_answers)} answers were enough to know that "
-        f"({saved:.1%} saved): {count(found.begun)} of {count(found.of_prompts)} prompts were "
-        f"begun, {count(found.whole)} scored on all examples",
-        f"the best prompt has {bounded(found, claim.n)}, so its exact accuracy is unknown",
+        f"{count(sweep.answers)} of {count(sweep.of_answers)} answers were enough to know that "
+        f"({saved:.1%} saved): {count(sweep.begun)} of {count(sweep.of_prompts)} prompts were "
+        f"begun, {count(sweep.whole)} scored on all examples",
+        f"the best prompt has {bounded(sweep, claim.n)}, so its exact accuracy is unknown",
     )
 
 
@@ -232,16 +232,16 @@ def guessing(claim: ClaimRecord) -> str:
 
 def new_questions(claim: ClaimRecord) -> str:
     """Say what the best prompt is worth on new questions."""
-    found = claim.new_questions
-    if found is None:
+    estimate = claim.new_questions
+    if estimate is None:
         return ""
     best = claim.best_accuracy
     these = "" if best is None else f" ({accuracy(best)} on these)"
     return clauses(
-        f"{_bounded_on_new(claim)} at least {accuracy(found.low)} at 95 %",
-        found.estimate is not None
-        and f"estimated {accuracy(found.estimate)}, without the bias of the selection{these}",
-        found.clusters and f"of {number_of(found.clusters, 'cluster')} of examples",
+        f"{_bounded_on_new(claim)} at least {accuracy(estimate.low)} at 95 %",
+        estimate.estimate is not None
+        and f"estimated {accuracy(estimate.estimate)}, without the bias of the selection{these}",
+        estimate.clusters and f"of {number_of(estimate.clusters, 'cluster')} of examples",
     )
 
 
@@ -289,26 +289,26 @@ def majority(claim: ClaimRecord) -> str:
 
 def shortcuts(claim: ClaimRecord) -> str:
     """Say what the best heuristic reaches, and the best prompt with blank inputs."""
-    found = claim.shortcuts
-    if found is None:
+    kinds = claim.shortcuts
+    if kinds is None:
         return ""
-    if found.heuristic in OF_OPEN:
+    if kinds.heuristic in OF_OPEN:
         told = (
             f"{HEURISTICS[name].description()} {accuracy(score)}"
-            for name, score in found.heuristics.items()
+            for name, score in kinds.heuristics.items()
         )
         return (
-            f"{', '.join(told)}; sign-flip p of the best prompt's {accuracy(found.best)} above the "
-            f"best of these {equals(p_value(found.heuristic_p))}"
+            f"{', '.join(told)}; sign-flip p of the best prompt's {accuracy(kinds.best)} above the "
+            f"best of these {equals(p_value(kinds.heuristic_p))}"
         )
-    heuristic = HEURISTICS[found.heuristic].description()
+    heuristic = HEURISTICS[kinds.heuristic].description()
     return clauses(
-        f"{heuristic}, the best of {len(found.heuristics)} heuristics, has "
-        f"{MEASURES[found.measure]} of {accuracy(found.heuristic_score)} (sign-flip p of the "
-        f"best prompt's {accuracy(found.best)} {equals(p_value(found.heuristic_p))})",
-        found.choices_only is not None
-        and f"with blank inputs the best prompt has {accuracy(found.choices_only)} (p "
-        f"{equals(p_value(found.choices_only_p))})",
+        f"{heuristic}, the best of {len(kinds.heuristics)} heuristics, has "
+        f"{MEASURES[kinds.measure]} of {accuracy(kinds.heuristic_score)} (sign-flip p of the "
+        f"best prompt's {accuracy(kinds.best)} {equals(p_value(kinds.heuristic_p))})",
+        kinds.choices_only is not None
+        and f"with blank inputs the best prompt has {accuracy(kinds.choices_only)} (p "
+        f"{equals(p_value(kinds.choices_only_p))})",
     )
 
 

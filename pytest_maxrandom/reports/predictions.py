@@ -161,25 +161,25 @@ def _open_lines(
     if matching is None or samples_of(predictions)[0].graded:
         return []
     several = bool(predictions[0].samples)
-    found = with_controls(examples, said_of(samples_of(predictions)), matching, samples=several)
-    voices = found.voices
+    coded = with_controls(examples, said_of(samples_of(predictions)), matching, samples=several)
+    voices = coded.voices
     return [
         {
             example.id: OpenLine(
                 said=label,
-                right=sorted(found.gold[place]),
-                role=found.roles[place],
-                stratum=found.strata[place],
+                right=sorted(coded.gold[place]),
+                role=coded.roles[place],
+                stratum=coded.strata[place],
                 controls={
                     name: own[place].denominator
-                    for name, own in found.controls.items()
+                    for name, own in coded.controls.items()
                     if own[place]
                 },
                 voice=None if voices is None else voices.name(place, voices.labels[row, place]),
             )
             for place, (example, label) in enumerate(zip(examples, labels, strict=True))
         }
-        for row, labels in enumerate(found.said.tolist())
+        for row, labels in enumerate(coded.said.tolist())
     ]
 
 

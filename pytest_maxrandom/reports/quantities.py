@@ -106,18 +106,18 @@ def rates_of_constants(claim: ClaimRecord) -> tuple[float, float] | None:
 
 def unmet(claim: ClaimRecord) -> list[Unmet]:
     """List the parts of a claim that are not met, the test set aside."""
-    found = []
+    unmet_parts = []
     for key, bound in levels_of(claim).items():
         p: float | None = getattr(claim, key)
         if p is not None and above(p, bound):
-            found.append(Unmet(key, p=p, level=bound))
+            unmet_parts.append(Unmet(key, p=p, level=bound))
         elif p is None and key not in OF_GUESSERS:
-            found.append(Unmet(key))
+            unmet_parts.append(Unmet(key))
     baseline = claim.asserted.get("beats")
     above_it = claim.verdict is None or baseline in STANDINGS[claim.verdict].is_above
     if baseline in BASELINES and not above_it:
-        found.append(Unmet("beats", baseline=baseline))
-    return found
+        unmet_parts.append(Unmet("beats", baseline=baseline))
+    return unmet_parts
 
 
 def examples(claim: ClaimRecord) -> int | None:

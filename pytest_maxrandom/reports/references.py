@@ -284,11 +284,11 @@ def _of_designs(run: RunRecord) -> list[_Told]:
 
 def _of_training(run: RunRecord) -> list[_Told]:
     claims = trained(run)
-    found = [claim.training for claim in claims if claim.training is not None]
-    settings = [each.settings for each in found if each.settings]
+    trainings = [claim.training for claim in claims if claim.training is not None]
+    settings = [each.settings for each in trainings if each.settings]
     used = {each["method"] for each in settings}
     forms = {each["form"] for each in settings}
-    unlabelled = [each for each in found if each.text in ("extra", "scored")]
+    unlabelled = [each for each in trainings if each.text in ("extra", "scored")]
     models = [claim.model for claim in claims]
     return [
         (
@@ -305,7 +305,7 @@ def _of_training(run: RunRecord) -> list[_Told]:
         ),
         ("qlora" in used, "QLoRA does so with weights of 4 bits", "dettmers-2023"),
         (
-            any(each.labelled for each in found),
+            any(each.labelled for each in trainings),
             "A classification head reads the text alone, and is fine-tuned with all weights on "
             "labelled examples of the task",
             "devlin-2019",

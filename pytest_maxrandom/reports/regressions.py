@@ -47,19 +47,19 @@ class Asserted:
         ValueError
             In one sentence, if it is something else.
         """
-        said: dict[str, Any] = {}
+        document: dict[str, Any] = {}
         for word in text.split(","):
             name, _, value = word.strip().partition("=")
-            if name in said or name not in _WORDS:
+            if name in document or name not in _WORDS:
                 raise ValueError(
                     f"found {word.strip()!r}, expected not_worse_than=MARGIN, with a margin from "
                     "-1 to 0 such as -0.02, and behind commas alpha=LEVEL, cannot_tell=pass or "
                     "prompts=sample, each once"
                 )
-            said[name] = _read(name, value)
-        if "not_worse_than" not in said:
+            document[name] = _read(name, value)
+        if "not_worse_than" not in document:
             raise ValueError(f"found {text!r}, expected not_worse_than=MARGIN, such as -0.02")
-        return cls(**said)
+        return cls(**document)
 
 
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -104,7 +104,7 @@ def regressions(
         Whether claims that only the earlier run has are to be told.
     """
     sampled, margin = asserted.prompts == "sample", asserted.not_worse_than
-    found = Regressions(
+    losses = Regressions(
         since=since,
         margin=margin,
         alpha=asserted.alpha,
@@ -113,28 +113,28 @@ def regressions(
     )
     pairs = [*matches(base, head)]
     if not any(each.before.answers for each in pairs):
-        found.problem = _nothing(base, pairs)
+        losses.problem = _nothing(base, pairs)
     compared, claims = list[Compared](), dict[str, Compared]()
     for pair in pairs:
         now = pair.now
         if now is None:
             if pair.candidates:
-                found.claims.append(untold(pair.before, "several"))
-                found.claims[-1].candidates = [*pair.candidates]
+                losses.claims.append(untold(pair.before, "several"))
+                losses.claims[-1].candidates = [*pair.candidates]
             elif gone:
-                found.claims.append(untold(pair.before, "not tested"))
+                losses.claims.append(untold(pair.before, "not tested"))
             continue
         one = compare(pair.before, now, sampled=sampled)
         if pair.is_moved:
             one.record.moved_from = pair.before.suite
-        found.claims.append(one.record)
+        losses.claims.append(one.record)
         if one.change is not None:
             compared.append(one)
             claims[now.id] = one
     tasks = [*of_tasks(pairs, claims, sampled=sampled)]
-    found.tasks = [each.record for each in tasks]
+    losses.tasks = [each.record for each in tasks]
     _judge([*compared, *tasks], margin, asserted.alpha)
-    return found
+    return losses
 
 
 def _nothing(base: RunRecord, pairs: Sequence[Match]) -> str:
@@ -152,26 +152,26 @@ def _nothing(base: RunRecord, pairs: Sequence[Match]) -> str:
 def _judge(compared: Sequence[Compared], margin: float, alpha: float) -> None:
     """Judge claims and tasks together, and write down what is shown of each."""
     plain, worse, not_worse = list[float](), list[float](), list[float]()
-    for each in compared:
-        assert each.change is not None
-        plain.append(each.change.p_worse())
-        worse.append(_corrected(plain[-1], each.ways[0], searched=each.searched[0]))
-        other = each.change.p_not_worse(margin)
-        not_worse.append(_corrected(other, each.ways[1], searched=each.searched[1]))
+    for loss in compared:
+        assert loss.change is not None
+        plain.append(loss.change.p_worse())
+        worse.append(_corrected(plain[-1], loss.ways[0], searched=loss.searched[0]))
+        other = loss.change.p_not_worse(margin)
+        not_worse.append(_corrected(other, loss.ways[1], searched=loss.searched[1]))
     looks = [each.record.look for each in compared]
     uncorrected = judged(plain, not_worse, looks, alpha)
     for place, found in enumerate(judged(worse, not_worse, looks, alpha)):
-        each, record = compared[place], compared[place].record
+        loss, record = compared[place], compared[place].record
         record.p_worse, record.p_not_worse = worse[place], not_worse[place]
         record.adjusted_worse, record.adjusted_not_worse = found.holm, found.not_worse
-        record.base_of, record.head_of = map(_number, each.ways)
-        record.searched = any(each.searched)
-        record.loss = "the same" if each.same else found.shown
+        record.base_of, record.head_of = map(_number, loss.ways)
+        record.searched = any(loss.searched)
+        record.loss = "the same" if loss.same else found.shown
         if record.loss != "cannot tell":
             continue
-        lucky = uncorrected[place].shown == "worse" or each.searched[1]
+        lucky = uncorrected[place].shown == "worse" or loss.searched[1]
         record.why = "chosen" if lucky else "too few"
-        record.needed = None if each.searched[1] else _needed(each, margin, alpha)
+        record.needed = None if loss.searched[1] else _needed(loss, margin, alpha)
 
 
 def _corrected(p: float, choices: Sequence[Choice], *, searched: bool) -> float:

@@ -282,19 +282,19 @@ def load_untrusted(path: Path) -> RunRecord:
     return replace(run, **lists, regressions=lost, versions={}, created="")
 
 
-def _plain_losses(found: Regressions) -> Regressions | None:
+def _plain_losses(losses: Regressions) -> Regressions | None:
     """Return what got worse, without what a person calls the base; None of what no run asserts."""
-    if not (-1 <= found.margin <= 0 < found.alpha <= 1):
+    if not (-1 <= losses.margin <= 0 < losses.alpha <= 1):
         return None
     claims, tasks = (
         [
             replace(each, id=shorten(each.id, _LONGEST_ID), look=max(1, each.look))
             for each in several
         ]
-        for several in (found.claims, found.tasks)
+        for several in (losses.claims, losses.tasks)
     )
-    problem = found.problem and _ELSEWHERE
-    return replace(found, claims=claims, tasks=tasks, since="the base", problem=problem)
+    problem = losses.problem and _ELSEWHERE
+    return replace(losses, claims=claims, tasks=tasks, since="the base", problem=problem)
 
 
 def _without_sentences(record: _Record) -> _Record:

@@ -69,7 +69,7 @@ def _described(value: dict[str, Any], docstring: str | None) -> dict[str, Any]:
 
 def _docstrings(of: type) -> dict[str, str]:
     """Find the string below each attribute of a record."""
-    found = {}
+    docstrings = {}
     for each in reversed(of.__mro__[:-1]):
         (node,) = ast.parse(inspect.getsource(each)).body
         assert isinstance(node, ast.ClassDef)
@@ -79,8 +79,8 @@ def _docstrings(of: type) -> dict[str, str]:
                     ast.AnnAssign(target=ast.Name(id=name)),
                     ast.Expr(value=ast.Constant(value=str(text))),
                 ):
-                    found[name] = inspect.cleandoc(text).replace("\n", " ")
-    return found
+                    docstrings[name] = inspect.cleandoc(text).replace("\n", " ")
+    return docstrings
 
 
 if __name__ == "__main__":

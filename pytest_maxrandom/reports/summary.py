@@ -208,10 +208,10 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     reported = outcomes[REPORTED]
     of_claims = kind is ClaimRecord
     noun = ("result", "results") if of_claims else _NOUNS[kind]
-    told = f"{count(reported)} {noun[reported != 1]} reported"
+    phrase = f"{count(reported)} {noun[reported != 1]} reported"
     total = len(found) + not_run - reported
     if reported and not total:
-        return f"{told}, nothing claimed" if of_claims else told
+        return f"{phrase}, nothing claimed" if of_claims else phrase
     parts = [
         (number, shown.one if number == 1 else shown.more)
         for outcome, shown in OUTCOMES.items()
@@ -225,7 +225,7 @@ def _tally(found: Sequence[Record], kind: type[Record], not_run: int = 0) -> str
     return clauses(
         f"{count(number)} of {count(total)} {_NOUNS[kind][total != 1]} {verb}",
         *(f"{count(number)} {verb}" for number, verb in others),
-        reported and (told if of_claims else f"{count(reported)} reported"),
+        reported and (phrase if of_claims else f"{count(reported)} reported"),
         sep=", ",
     )
 

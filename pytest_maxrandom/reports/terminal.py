@@ -98,16 +98,16 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         yield from wrapped(text, width)
     for table in design_tables(run):
         yield from table_lines(table, width)
-    if verbosity >= 0 and (told := without_boost(run)):
-        yield from wrapped(told, width)
+    if verbosity >= 0 and (sentence := without_boost(run)):
+        yield from wrapped(sentence, width)
     if verbosity >= 0 and (deciding := Counter(filter(None, map(decisive_name, shown)))):
-        told = ", ".join(
+        sentence = ", ".join(
             f"{name} of {number_of(number, 'claim')}" for name, number in deciding.items()
         )
         rest = ", p_max of the others" if deciding.total() < len(shown) else ""
-        yield from wrapped(f"p is the p-value that decides: {told}{rest}", width)
-    if verbosity >= 0 and (told := guessers_of_constants(shown)):
-        yield from wrapped(told, width)
+        yield from wrapped(f"p is the p-value that decides: {sentence}{rest}", width)
+    if verbosity >= 0 and (sentence := guessers_of_constants(shown)):
+        yield from wrapped(sentence, width)
     if skipped := len(run.claims) - len(with_numbers):
         yield from wrapped(f"{count(skipped)} claims were skipped", width)
 

@@ -93,15 +93,15 @@ def trends(runs: Iterable[tuple[str, RunRecord]], looks: Iterable[Look] = ()) ->
         name = _owner(look, latest.values()) or _name(look)
         levels = quantities.levels_of(latest[name]) if name in latest else {}
         added.setdefault(name, []).append(_of_look(look, levels.get("p_max", DEFAULT_LEVEL)))
-    found = []
+    lines = []
     for name in dict.fromkeys([*claims, *added]):
         points = [point for _, point in claims.get(name, ())]
         seen = {(point.n, point.t, point.best) for point in points}
         points += [one for one in added.get(name, ()) if (one.n, one.t, one.best) not in seen]
         points.sort(key=lambda point: moment(point.when))
         metric = quantities.metric_name(latest[name]) if name in latest else "accuracy"
-        found.append(Trend(name, metric, tuple(points)))
-    return found
+        lines.append(Trend(name, metric, tuple(points)))
+    return lines
 
 
 def moment(when: str) -> datetime:

@@ -111,16 +111,16 @@ def _of_claim(claim: ClaimRecord) -> str | None:
     parts, by_class = unmet(claim), _by_class(claim)
     if other := incumbent.beaten_by(claim, [part.part for part in parts]):
         reached, numbers = incumbent.shortfall(claim, other)
-        said = f"{_reached_and_needed(claim)[0]} {reached} {_context(claim, numbers)}"
+        sentence = f"{_reached_and_needed(claim)[0]} {reached} {_context(claim, numbers)}"
     else:
-        said = _shortfall(claim, parts) if parts else _missed(claim)
+        sentence = _shortfall(claim, parts) if parts else _missed(claim)
     kinds = list(dict.fromkeys(flag.kind for flag in claim.failing_flags))
     if not kinds:
-        return said + by_class if said else claim.message
-    if not said:  # its numbers pass
+        return sentence + by_class if sentence else claim.message
+    if not sentence:  # its numbers pass
         bounded = [p_is(claim, key) for key in levels_of(claim)]
-        said = f"{_reached_and_needed(claim)[0]} {_context(claim, ', '.join(bounded))}"
-    return f"{said}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}{by_class}"
+        sentence = f"{_reached_and_needed(claim)[0]} {_context(claim, ', '.join(bounded))}"
+    return f"{sentence}; red flag{'s' if len(kinds) > 1 else ''}: {', '.join(kinds)}{by_class}"
 
 
 def _by_class(claim: ClaimRecord) -> str:
@@ -142,15 +142,15 @@ def _untold(claim: ClaimRecord, why: Remark) -> str:
 
 def _after_search(claim: ClaimRecord, searched: Searched) -> str:
     """Say why a claim fails that no result on the validation set can pass after a search."""
-    found, why = (
+    reached, why = (
         _reached_and_needed(claim)[0],
         why_nothing_passes(searched.why or "answers", claim.n),
     )
     if searched.decided_by == "nothing":
-        return f"{found}; {why}; no test set that nobody has seen decides {_context(claim)}"
+        return f"{reached}; {why}; no test set that nobody has seen decides {_context(claim)}"
     test = claim.test
     if test is None:
-        return f"{found}; {why}, and the test set stayed closed {_context(claim)}"
+        return f"{reached}; {why}, and the test set stayed closed {_context(claim)}"
     p = p_value(test.p) if test.p is not None else "unknown"
     return (
         f"{count(test.correct)} of {count(test.n)} correct on the test set, which decides because "
@@ -167,7 +167,7 @@ def _cannot(claim: ClaimRecord, decided: DecidedEarly) -> str:
 
 def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
     """Say what the best prompt reaches and what it needs, with the reason that weighs most."""
-    found, least = _reached_and_needed(claim)
+    reached, least = _reached_and_needed(claim)
     bounds = levels_of(claim)
     decided: tuple[str, ...] = OF_GUESSERS
     if least is not None and "permutation_p" in claim.critical_parts:
@@ -189,15 +189,15 @@ def _shortfall(claim: ClaimRecord, parts: list[Unmet]) -> str:
         p, allowed = claim.permutation_p, bounds.get("permutation_p")
         if highest and least and p is not None and allowed is not None and not above(p, allowed):
             return (
-                f"{found}, needs {least} {_context(claim, reason)}: its permutation p is "
+                f"{reached}, needs {least} {_context(claim, reason)}: its permutation p is "
                 f"{p_value(p)}, so {_ways_above(claim)}"
             )
     else:
         enough = f" reaches the {least} that p_max needs" if least and "p_max" in bounds else ""
-        return f"{found}{enough}; {parts[0]} {_context(claim)}"
+        return f"{reached}{enough}; {parts[0]} {_context(claim)}"
     if least is None:
-        return f"{found}; no {metric_name(claim)} can pass {_context(claim, reason)}"
-    return f"{found}, needs {least} {_context(claim, reason)}"
+        return f"{reached}; no {metric_name(claim)} can pass {_context(claim, reason)}"
+    return f"{reached}, needs {least} {_context(claim, reason)}"
 
 
 def _ways_above(claim: ClaimRecord) -> str:

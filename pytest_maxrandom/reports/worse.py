@@ -21,36 +21,38 @@ _NAME = 80
 _GAP = "  "
 
 
-def lines(found: Regressions, called: Mapping[str, str], width: int = 80) -> Iterator[Line]:
+def lines(regressions: Regressions, called: Mapping[str, str], width: int = 80) -> Iterator[Line]:
     """Yield the lines for a terminal; names of claims are by their ids."""
-    markup: tuple[Markup, ...] = () if found.met and not found.nothing else ("yellow",)
-    markup = ("red",) if found.worse else markup
-    yield from wrapped(losses.whether_worse(found), width, indent="  ", markup=markup)
-    rows = [each for each in losses.worst_first(found) if each.p_worse is not None or each.why]
+    markup: tuple[Markup, ...] = () if regressions.met and not regressions.nothing else ("yellow",)
+    markup = ("red",) if regressions.worse else markup
+    yield from wrapped(losses.whether_worse(regressions), width, indent="  ", markup=markup)
+    rows = [
+        each for each in losses.worst_first(regressions) if each.p_worse is not None or each.why
+    ]
     names = {each.id: visible(called.get(each.id, each.id)) for each in rows}
     room = width - len(_row("", ("",) * 6)) - len(_GAP)
     below = any(len(name) > room for name in names.values())
     if rows:
         heads = ("base", "now", "change", "n", "p worse", "p not")
         yield from _named(Line(_row("result", heads)), "claim", width, below=below)
-    for each in rows:
+    for loss in rows:
         numbers = (
-            accuracy(each.base_score),
-            accuracy(each.score),
-            signed(each.difference),
-            count(each.examples or None),
-            p_value(each.p_worse),
-            p_value(each.p_not_worse),
+            accuracy(loss.base_score),
+            accuracy(loss.score),
+            signed(loss.difference),
+            count(loss.examples or None),
+            p_value(loss.p_worse),
+            p_value(loss.p_not_worse),
         )
-        row = Line(_row(each.loss, numbers), (losses.SIGNS[each.loss][1],))
-        yield from _named(row, names[each.id], width, below=below)
-        if said := losses.loss_told(each, found):
+        row = Line(_row(loss.loss, numbers), (losses.SIGNS[loss.loss][1],))
+        yield from _named(row, names[loss.id], width, below=below)
+        if said := losses.loss_told(loss, regressions):
             yield from wrapped(f"    {said}", width, indent="    ")
-    if said := losses.about_looks(found):
+    if said := losses.about_looks(regressions):
         yield from wrapped(said, width, indent="  ")
 
 
-def markdown(found: Regressions, called: Mapping[str, str]) -> str:
+def markdown(regressions: Regressions, called: Mapping[str, str]) -> str:
     """Write it for GitHub: the headline, and a table."""
     columns: list[Column[Regression]] = [
         Column("result", lambda each: Mark(losses.SIGNS[each.loss][0], each.loss)),
@@ -61,10 +63,10 @@ def markdown(found: Regressions, called: Mapping[str, str]) -> str:
         Column("n", "examples", "count"),
         Column("*p* worse", "p_worse", "p"),
         Column("*p* not worse", "p_not_worse", "p"),
-        Column("why", lambda each: losses.loss_told(each, found) or NONE, "prose"),
+        Column("why", lambda each: losses.loss_told(each, regressions) or NONE, "prose"),
     ]
-    text = f"{MARKDOWN.bold(MARKDOWN.plain(losses.whether_worse(found)))}\n"
-    if rows := losses.worst_first(found):
+    text = f"{MARKDOWN.bold(MARKDOWN.plain(losses.whether_worse(regressions)))}\n"
+    if rows := losses.worst_first(regressions):
         text += "\n" + MARKDOWN.table(tabulate("Worse?", columns, rows))
     return f"{text.rstrip()}\n"
 

@@ -66,16 +66,16 @@ class Task:
         self._tries, self._tried = tries, tries._tried
         validation = self._tried.validation
         self._pool = _by_question(tries.demonstrations.values())
-        told = tries.feedback == "answers"
+        tells_answers = tries.feedback == "answers"
         self._questions = (
             _by_question(validation)
-            if told
+            if tells_answers
             else {f"validation example {example.id}": example for example in validation}
         )
         self.untold = 0
         self.trainset = [_example(question, each) for question, each in self._pool.items()]
         self.valset = [
-            _example(question, example if told else None)
+            _example(question, example if tells_answers else None)
             for question, example in self._questions.items()
         ]
         self.program = _Program(self)
@@ -95,17 +95,17 @@ class Task:
 
         Of an example that demonstrations are drawn from that is whether it is right.
         """
-        found: float = prediction.get("value", 0.0)
+        score: float = prediction.get("value", 0.0)
         if predictor is None:
-            return found
+            return score
         right = example.get("answer")
         if right is None:  # the value is that of the prompt
             return dspy.Prediction(
-                score=found, feedback="This search does not learn whether the answer is right."
+                score=score, feedback="This search does not learn whether the answer is right."
             )
-        said = "This is right." if found else "This is wrong."
+        said = "This is right." if score else "This is wrong."
         words = f"{said} The right answer is {right!r}."
-        return dspy.Prediction(score=found, feedback=words)
+        return dspy.Prediction(score=score, feedback=words)
 
     def prompt(self, instruction: str, demos: Sequence[Any]) -> Prompt:
         """Return the prompt of a program.

@@ -52,15 +52,15 @@ def private_ledger(
     folder = _private_folder(planned.ledger, planned.condition.example_digests, store)
     withheld = Withheld(folder)
     ledger = claim_ledger(planned, run, withheld=withheld)
-    lost, found = ledger.lost, list[tuple[int, Path]]()
+    lost, copies = ledger.lost, list[tuple[int, Path]]()
     for other in folder.parent.glob(f"*/{withheld.path.name}") if lost else ():
         with suppress(LedgerError, LockError, OSError):
             kept = Withheld(other.parent).rows()
             rows = [row for tried, row in kept.items() if (tried, row["task_digest"]) in lost]
             for row in rows:
                 withheld.put(row)
-            found.append((len(rows), other))
-    for rows_known, other in sorted(found, reverse=True):
+            copies.append((len(rows), other))
+    for rows_known, other in sorted(copies, reverse=True):
         for name in _STORES if rows_known else ():
             _add(other.with_name(name), folder / name)
     return ledger, withheld, folder / RESULTS
@@ -123,16 +123,16 @@ def _whole(ledger: Path) -> Path:
 
 def _check(folder: Path) -> None:
     """Refuse a folder that others can open, whoever made it."""
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
         raise SearchError(f"{folder}: found no folder, expected one; remove what is there")
     if not hasattr(os, "getuid"):
         return
-    if found.st_uid != os.getuid():
+    if status.st_uid != os.getuid():
         raise SearchError(
             f"{folder}: it belongs to another user; set {PRIVATE} to a folder of yours"
         )
-    if found.st_mode & 0o077:
+    if status.st_mode & 0o077:
         raise SearchError(
             f"{folder}: others can open it, and scores are kept from searches there; close it with "
             f"`chmod 700 {folder}`"

@@ -220,15 +220,15 @@ class Tried:
         """
         self.ledger.refresh()
         told = self.ledger.search(self.name)
-        found = self.ledger.publish(
+        published = self.ledger.publish(
             [self.subject.tried(prompt) for prompt in told],
             [self.name] if told and self.feedback in WITHHELD else (),
         )
-        if found is None:
+        if published is None:
             raise SearchError(
                 f"{self.ledger.path}: cannot be written to ({self.ledger.why_closed})"
             )
-        return found
+        return published
 
     def with_prompts(self, prompts: Sequence[Prompt]) -> PlannedClaim:
         """Return the claim with prompts that the search proposed."""
@@ -260,9 +260,13 @@ class Tried:
         n = len(found.examples)
         self.ledger.evaluated(self.subject, found.prompt.digest, n, found.correct)
 
-    def _count(self, found: PromptPredictions) -> None:
+    def _count(self, predictions: PromptPredictions) -> None:
         """Write down the reply to a new prompt, after all earlier replies of the search."""
-        digest, correct, n = found.prompt.digest, found.correct, len(found.examples)
+        digest, correct, n = (
+            predictions.prompt.digest,
+            predictions.correct,
+            len(predictions.examples),
+        )
 
         def tell(before: Mapping[str, Told]) -> Told:
             if self.budget is not None and len(before) >= self.budget:
@@ -276,7 +280,7 @@ class Tried:
             right = correct if shows else None
             return Told(self.feedback, self.by, self.budget or 0, n, right, accepted)
 
-        if (made_of := self.proposals.made_of(found.prompt)) is not None:
+        if (made_of := self.proposals.made_of(predictions.prompt)) is not None:
             self.session.store(self.planned).remember(self.name, digest, made_of)
         try:
             self.ledger.refresh()  # the same search may go on elsewhere

@@ -450,19 +450,19 @@ def scores_by_labels(
         if right[members, label].any() or (chosen[:, members] == label).any()
     ]
     member = right.astype(np.float32)
-    said = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
+    chosen_labels = [(chosen[:, part] == label).astype(np.float32).T for part, label in cells]
     # Most often all prompts were scored on the same examples, or a few sets of them.
     there = chosen != NOT_EVALUATED
     masks, place = there[:1], np.zeros(1, dtype=np.intp)
     if not there.all():
         masks, place = np.unique(there, axis=0, return_inverse=True)
     evaluated = masks.astype(np.float32).T
-    answered = _by_label([answers.sum(axis=0) for answers in said])
+    answered = _by_label([answers.sum(axis=0) for answers in chosen_labels])
     scored = _by_label([evaluated[part].sum(axis=0)[place.ravel()] for part, _ in cells])
 
     def scores(order: Order) -> Floats:
         rights = [member[order[:, part], label] for part, label in cells]
-        hits = [right @ answers for right, answers in zip(rights, said, strict=True)]
+        hits = [right @ answers for right, answers in zip(rights, chosen_labels, strict=True)]
         seen = [
             (right @ evaluated[part])[:, place.ravel()]
             for right, (part, _) in zip(rights, cells, strict=True)

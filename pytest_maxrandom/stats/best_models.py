@@ -165,8 +165,8 @@ def best_models(
     counts = [len(each) for each in rows] if tried is None else list(tried)
     if len(counts) != many:
         raise ValueError(f"tried has {len(counts)} numbers, but there are {many} models")
-    for each, count in zip(rows, counts, strict=True):
-        whole_number("tried", count, len(each))
+    for matrix, count in zip(rows, counts, strict=True):
+        whole_number("tried", count, len(matrix))
     level = proportion("alpha", alpha)
     n = rows[0].shape[1]
     groups = units_of(clusters, n)

@@ -195,8 +195,8 @@ def exchangeable(
     for place, (name, stratum) in enumerate(zip(clusters, strata, strict=True)):
         members.setdefault(name, {}).setdefault(stratum, []).append(place)
     kinds: dict[frozenset[int], list[dict[int, list[int]]]] = {}
-    for each in members.values():
-        kinds.setdefault(frozenset(each), []).append(each)
+    for members_of_one in members.values():
+        kinds.setdefault(frozenset(members_of_one), []).append(members_of_one)
     parts = [sorted(kind, key=_size) for kind in kinds.values()]
     gaps = sorted(
         (-ratio, number, at)

@@ -97,7 +97,7 @@ def more_of_examples(score: float, n: int) -> dict[str, float]:
     return {"now": error, "twice the examples": error / math.sqrt(2)}
 
 
-def expected_of(found: Components, how: str, samples: int) -> float | None:
+def expected_of(parts: Components, how: str, samples: int) -> float | None:
     """Return the share of examples of which any (pass) or all of so many samples would be right.
 
     The examples' own rates are taken to be beta variates with the mean and the variance that were
@@ -109,11 +109,11 @@ def expected_of(found: Components, how: str, samples: int) -> float | None:
     >>> round(expected_of(alike, "all", 2), 6)  # of uniform rates the mean of p * p
     0.333333
     """
-    most = found.mean * (1 - found.mean)
-    if not 0 < found.between < most:
+    most = parts.mean * (1 - parts.mean)
+    if not 0 < parts.between < most:
         return None
-    size = most / found.between - 1
-    one, other = found.mean * size, (1 - found.mean) * size
+    size = most / parts.between - 1
+    one, other = parts.mean * size, (1 - parts.mean) * size
     asked = one if how == "all" else other
     share = math.exp(
         math.lgamma(asked + samples)
@@ -124,7 +124,7 @@ def expected_of(found: Components, how: str, samples: int) -> float | None:
     return share if how == "all" else 1 - share
 
 
-def more(found: Components) -> dict[str, float]:
+def more(parts: Components) -> dict[str, float]:
     """Return the standard error as it is, and with twice as much of either.
 
     Examples
@@ -133,11 +133,11 @@ def more(found: Components) -> dict[str, float]:
     >>> round(told["now"], 4), told["any number of samples"]
     (0.0283, 0.02)
     """
-    n, k = found.n, found.k
+    n, k = parts.n, parts.k
     return {
-        "now": found.error(n, k),
-        "twice the samples": found.error(n, 2 * k),
-        "any number of samples": found.of_data,
-        "twice the examples": found.error(2 * n, k),
-        "twice the examples, half the samples": found.error(2 * n, max(1, k // 2)),
+        "now": parts.error(n, k),
+        "twice the samples": parts.error(n, 2 * k),
+        "any number of samples": parts.of_data,
+        "twice the examples": parts.error(2 * n, k),
+        "twice the examples, half the samples": parts.error(2 * n, max(1, k // 2)),
     }

@@ -333,18 +333,18 @@ def _null(excess: NDArray[np.float64], shares: NDArray[np.float64]) -> NDArray[n
     shares
         Of what was seen, how often.
     """
-    seen, loss = excess[:-1], float(excess[-1])
+    observed, loss = excess[:-1], float(excess[-1])
 
     def mean(tilt: float) -> float:
-        return float((shares * seen / (1 + tilt * seen)).sum())
+        return float((shares * observed / (1 + tilt * observed)).sum())
 
     # Chances are shares / (1 + tilt * part), above 0 for all that was seen; the loss gets one from
     # the tilt on at which it would be worth as much as what was seen.
-    worst = min(loss, float(seen.min()))
+    worst = min(loss, float(observed.min()))
     low, high = 0.0, -1 / worst
-    if worst < float(seen.min()) and mean(high) > 0:
+    if worst < float(observed.min()) and mean(high) > 0:
         low = high
     tilt, _ = narrowed(low, high, lambda tilt: mean(tilt) > 0)
-    chances = shares / (1 + tilt * seen)
+    chances = shares / (1 + tilt * observed)
     chances = np.append(chances, max(0.0, 1 - float(chances.sum())))
     return np.asarray(chances / chances.sum())

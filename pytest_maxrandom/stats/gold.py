@@ -87,18 +87,18 @@ def hits(
     return found
 
 
-def times_given(said: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def times_given(codes: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the labels in a row of answers, in their order, and how often each is given.
 
     It is what `np.unique` counts. Where labels are few, to count takes a tenth of sorting.
     """
-    low, high = int(said.min(initial=0)), int(said.max(initial=0))
-    if high - low > said.size:
-        labels, times = np.unique(said, return_counts=True)
+    low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
+    if high - low > codes.size:
+        labels, times = np.unique(codes, return_counts=True)
         return labels.astype(np.int64), times
     times = np.zeros(high - low + 1, dtype=np.int64)
-    for start in range(0, said.size, _AT_ONCE):  # which are as many whole numbers
-        part = said[start : start + _AT_ONCE].astype(np.intp) - low
+    for start in range(0, codes.size, _AT_ONCE):  # which are as many whole numbers
+        part = codes[start : start + _AT_ONCE].astype(np.intp) - low
         times += np.bincount(part, minlength=len(times))
     labels = np.flatnonzero(times)
     return labels + low, times[labels]

@@ -313,20 +313,20 @@ def _alike(
     other in none of these tests, but with a probability of at most the level.
     """
     others = len(scores) - 1
-    found = []
+    rows = []
     # Whoever is closer is not told from the best by any test worth its time.
     close = -NormalDist().inv_cdf(level / others) if others else 0.0
     for row, own in enumerate(scores):
         difference = scores[best] - own
         known = ~np.isnan(difference)
         if row == best or means[row] >= means[best] - _TIE or not known.any():
-            found.append(row)
+            rows.append(row)
             continue
         pair = ScorePair(difference[known], groups[known])
         is_close = float(pair.differences.mean()) < close * math.sqrt(pair.variance)
         if is_close or pair.p_greater(0.0, level / others) > level / others:
-            found.append(row)
-    return tuple(found)
+            rows.append(row)
+    return tuple(rows)
 
 
 def _needed(pair: ScorePair, critical: float, matters: float, margin: float) -> int | None:

@@ -103,12 +103,12 @@ def judged(
         [min(1.0, p / look_share(look)) for p, look in zip(ps, looks, strict=True)]
         for ps in (worse, not_worse)
     ]
-    found = []
+    verdicts = []
     for adjusted, bounded in zip(holm(spent[0]), spent[1], strict=True):
         shown: Shown = "cannot tell"
         if not above(bounded, alpha):
             shown = "not worse"
         elif not above(adjusted, alpha):
             shown = "worse"
-        found.append(Judged(shown, adjusted, bounded))
-    return found
+        verdicts.append(Judged(shown, adjusted, bounded))
+    return verdicts

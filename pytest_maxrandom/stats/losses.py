@@ -134,7 +134,7 @@ def regression_plan(
         raise ValueError(f"loss must be above 0 and at most {1 - changed:g}, found {loss!r}")
     share = alpha * look_share(look)
     of_worse = share / whole_number("claims", claims, 1) / whole_number("t", tried, 1)
-    found: dict[str, Any] = {
+    plan: dict[str, Any] = {
         "given": {"n": n, "loss": loss, "margin": margin, "changed": changed, "claims": claims,
                   "tried": tried, "look": look, "alpha": alpha},
         "level_worse": of_worse,
@@ -144,15 +144,15 @@ def regression_plan(
         },
     }  # fmt: skip
     if loss is not None:
-        found["n_worse"] = {
+        plan["n_worse"] = {
             str(power): _needed_for_worse(loss, changed, of_worse, power) for power in POWERS
         }
     if n is not None:
         whole_number("n", n, 1, 20_000)
-        found["power_not_worse"] = power_of_not_worse(n, changed, margin, share)
+        plan["power_not_worse"] = power_of_not_worse(n, changed, margin, share)
         if loss is not None:
-            found["power_worse"] = power_of_worse(n, loss, changed, of_worse)
-    return found
+            plan["power_worse"] = power_of_worse(n, loss, changed, of_worse)
+    return plan
 
 
 def _needed_for_worse(loss: float, changed: float, level: float, power: float) -> int:

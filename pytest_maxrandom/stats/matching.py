@@ -125,7 +125,7 @@ def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> 
     correct
         How many are right.
     """
-    n, found = len(gold), list(gold)
+    n, answers = len(gold), list(gold)
     order = sorted(range(n), key=lambda place: strata[place])
     wrong = Counter(
         strata[order[(2 * each + 1) * n // (2 * (n - correct))]] for each in range(n - correct)
@@ -141,8 +141,8 @@ def likely_answers(gold: Sequence[int], strata: Sequence[int], correct: int) -> 
         turns.sort(key=lambda each: (each[0], seen[each[1]], each[1]))
         for _, label, place in turns[:times]:
             after = there.index(label) + 1
-            found[place] = there[after % len(there)] if len(there) > 1 else label + 1
-    return found
+            answers[place] = there[after % len(there)] if len(there) > 1 else label + 1
+    return answers
 
 
 def _bound(observed: int, parts: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> float:

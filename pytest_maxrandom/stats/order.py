@@ -77,16 +77,16 @@ def follows_order(
         return 1.0
     rng = np.random.default_rng(seed)
     shared = None if beside is None else _power(np.asarray(beside, dtype=np.float64))
-    found = [_statistics(centred[np.newaxis], shared)]
+    statistics = [_statistics(centred[np.newaxis], shared)]
     at_once, left = max(1, _BLOCK // values.size), permutations
     while left:
         many = min(at_once, left)
         orders = np.empty((many, n), dtype=np.int64)
         for group in groups:
             orders[:, group] = rng.permuted(np.tile(group, (many, 1)), axis=1)
-        found.append(_statistics(centred[:, orders].swapaxes(0, 1), shared))
+        statistics.append(_statistics(centred[:, orders].swapaxes(0, 1), shared))
         left -= many
-    each = np.concatenate(found)
+    each = np.concatenate(statistics)
     # What no permutation changes differs by rounding alone, and says nothing.
     spread = each.std(axis=0)
     size = n * np.square(centred).sum() * (1 if shared is None else shared.max(initial=0))

@@ -178,7 +178,7 @@ class _Tied(NamedTuple):
         kinds: dict[Hashable, list[int]] = {}
         for number, (choices, things) in enumerate(zip(shown, sets, strict=True)):
             kinds.setdefault((len(things), *choices[len(things) :]), []).append(number)
-        found = []
+        orders = []
         for members in kinds.values():
             at = [shown[number].index(min(rights[number])) for number in members]
             beside = [
@@ -187,8 +187,8 @@ class _Tied(NamedTuple):
                 if place >= len(sets[number])
             ]
             if beside:
-                found.append(cls(np.array(members), np.array(beside)))
-        return found
+                orders.append(cls(np.array(members), np.array(beside)))
+        return orders
 
     def draw(
         self,

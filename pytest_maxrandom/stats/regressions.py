@@ -269,15 +269,15 @@ def _crossed(
         _grouped(prompts, gains.sum(axis=1), there.sum(axis=1)),
     ]
     most = int(np.argmax(own))
-    found = []
+    tests = []
     for side, (values, weights) in enumerate(sides):
         factor = 1.0
         if side == most and own[most] > 0:
             factor = math.sqrt(max(1.0, whole / own[most]))
         stretched = mean + factor * (values - mean)
         values = np.clip(stretched, -1.0, 1.0)
-        found.append(LossTest(values, weights=weights, symmetric=side == 1))
-    return found
+        tests.append(LossTest(values, weights=weights, symmetric=side == 1))
+    return tests
 
 
 def needed_units(deviation: float, margin: float, level: float, power: float = 0.8) -> int | None:

@@ -132,11 +132,11 @@ def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[s
     votes = np.where(read | ~read.any(axis=2, keepdims=True), votes, 0)
     top = votes == votes.max(axis=2, keepdims=True)
     first = np.take_along_axis(labels, top.argmax(axis=2)[..., None], axis=2)[..., 0]
-    found: Labels = first.copy()
+    winners: Labels = first.copy()
     tied = (top & (labels != first[..., None])).any(axis=2)
     own, of, top = labels[tied], tied.nonzero()[1], top[tied]
     if not len(own):
-        return found
+        return winners
     known, number = np.unique(own[top], return_inverse=True)
     keys, place = np.unique(of[top.nonzero()[0]] * len(known) + number, return_inverse=True)
     lots = [
@@ -147,8 +147,8 @@ def voted(labels: Labels, names: Callable[[int, int], str], examples: Sequence[s
     ]
     drawn = np.full(own.shape, len(lots))
     drawn[top] = np.argsort(np.argsort(lots))[place]
-    found[tied] = np.take_along_axis(own, drawn.argmin(axis=1)[:, None], axis=1)[:, 0]
-    return found
+    winners[tied] = np.take_along_axis(own, drawn.argmin(axis=1)[:, None], axis=1)[:, 0]
+    return winners
 
 
 def _votes(labels: Labels) -> Labels:

@@ -209,7 +209,7 @@ def _budget(one: Searched) -> int | None:
     return None if one.budget is None or one.steps > one.budget else one.budget
 
 
-def _by_better(t: int, given: Sequence[Searched], found: Found) -> int | None:
+def _by_better(t: int, given: Sequence[Searched], estimate: Found) -> int | None:
     """Return one over the weight of a node of which so many before it were better.
 
     A node is what one search was told until then and the others were ever told; so several have as
@@ -221,11 +221,11 @@ def _by_better(t: int, given: Sequence[Searched], found: Found) -> int | None:
     int or None
         None where a search learned something else.
     """
-    told = list(filter(_tells, given))
-    if not told or any(one.feedback not in CLIMBS for one in told):
+    telling = list(filter(_tells, given))
+    if not telling or any(one.feedback not in CLIMBS for one in telling):
         return None
-    number, better, before = len(told), found.better, found.before
-    budgets = [_budget(one) for one in told]
+    number, better, before = len(telling), estimate.better, estimate.before
+    budgets = [_budget(one) for one in telling]
     if None not in budgets:
         bits = sum(budget or 0 for budget in budgets) - number
         nodes = number * math.comb(bits + 1, better + 1) + t * math.comb(bits, better)
@@ -233,7 +233,7 @@ def _by_better(t: int, given: Sequence[Searched], found: Found) -> int | None:
         ways = math.comb(before + number - 1, number - 1)  # to share the steps between searches
         nodes = (number + t) * math.comb(before - number + 1, better) * ways
         nodes *= (before + 1) * (before + 2)
-    values = sum(one.n + 1 for one in told if one.feedback == "improved")
-    improved = sum(one.feedback == "improved" for one in told)
+    values = sum(one.n + 1 for one in telling if one.feedback == "improved")
+    improved = sum(one.feedback == "improved" for one in telling)
     told_of = min(better + improved, values // 2)  # increasing numbers of right answers
     return (max(1, nodes) << (better + 1)) * math.comb(values, told_of)

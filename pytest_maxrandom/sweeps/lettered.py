@@ -34,16 +34,16 @@ def listed(text: str, many: int) -> tuple[str, ...] | None:
     ('red', 'seven')
     """
     for mark in _MARKS:
-        ends, found = len(text), list[str]()
+        ends, texts = len(text), list[str]()
         for letter in reversed([chr(ord("A") + place) for place in range(many)]):
             *_, last = [None, *re.finditer(mark.format(letter), text[:ends])]
             if last is None:
                 break
             told = text[last.end() : ends]
-            found.append((told if found else told.partition("\n")[0]).strip())
+            texts.append((told if texts else told.partition("\n")[0]).strip())
             ends = last.start()
-        if len(found) == many and all(found):
-            return tuple(reversed(found))
+        if len(texts) == many and all(texts):
+            return tuple(reversed(texts))
     return None
 
 
@@ -52,7 +52,7 @@ def with_listed_texts(examples: Sequence[Example]) -> tuple[Example, ...] | None
 
     Returns None where choices are no letters, or an example does not list the texts.
     """
-    found = []
+    rewritten = []
     for example in examples:
         if not are_letters(example.choices):
             return None
@@ -60,8 +60,8 @@ def with_listed_texts(examples: Sequence[Example]) -> tuple[Example, ...] | None
         if texts is None:
             return None
         order = tuple(range(len(texts)))
-        found.append(dataclasses.replace(example, choices=texts, order=order))
-    return tuple(found)
+        rewritten.append(dataclasses.replace(example, choices=texts, order=order))
+    return tuple(rewritten)
 
 
 def texts_untold(examples: Sequence[Example]) -> bool:

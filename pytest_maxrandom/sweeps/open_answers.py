@@ -104,20 +104,20 @@ class _Texts:
 
     def right(self, example: Example) -> frozenset[int]:
         """Return all the texts that are references of an example."""
-        how, found = example.open, set[int]()
+        how, texts = example.open, set[int]()
         assert how is not None
         for reference in example.choices:
             value = self.matching.number(reference)
             if value is None or self.matching.math:
-                found.update(self._texts_with(reference))
+                texts.update(self._texts_with(reference))
             else:
-                found.update(self._by_number[value])
+                texts.update(self._by_number[value])
             if how.tolerance and (value := number_of(reference)) is not None:
                 most = how.most_off(value)
                 first = bisect_left(self._numbers, value - most)
                 for number in self._numbers[first : bisect_right(self._numbers, value + most)]:
-                    found.update(self._by_number[number])
-        return frozenset(found)
+                    texts.update(self._by_number[number])
+        return frozenset(texts)
 
     def _texts_with(self, reference: str) -> Iterable[int]:
         """Return all the texts in which a reference stands where it must."""
@@ -180,7 +180,7 @@ class _Fixed:
 
 def coded(
     examples: Sequence[Example],
-    said: Sequence[Mapping[str, str | None]],
+    written: Sequence[Mapping[str, str | None]],
     matching: Matching,
     *,
     alike: bool = False,
@@ -201,14 +201,14 @@ def coded(
         roles = roles_of(examples, matching)
     free = [role.place is None and role.name != COPIED for role in roles]
     references = [each.choices for each, is_free in zip(examples, free, strict=True) if is_free]
-    spoken = dict.fromkeys(text for row in said for text in row.values() if text is not None)
+    spoken = dict.fromkeys(text for row in written for text in row.values() if text is not None)
     texts = _Texts(matching, [*chain(*references), *spoken])
     columns, gold = [], []
     for example, role, is_free in zip(examples, roles, free, strict=True):
         column = _Free(texts, example) if is_free else _Fixed(texts, example, role)
-        numbers = {text: column.code(text) for text in {row.get(example.id) for row in said}}
+        numbers = {text: column.code(text) for text in {row.get(example.id) for row in written}}
         columns.append(
-            [numbers[row[example.id]] if example.id in row else NOT_EVALUATED for row in said]
+            [numbers[row[example.id]] if example.id in row else NOT_EVALUATED for row in written]
         )
         gold.append(column.right)
     # What is right nowhere is one label, however many texts there are.
@@ -225,7 +225,7 @@ def coded(
     )
 
 
-def voices_of(said: Sequence[Sequence[str | None]], matching: Matching) -> Voices:
+def voices_of(written: Sequence[Sequence[str | None]], matching: Matching) -> Voices:
     """Return which answers to an example say the same.
 
     Parameters
@@ -233,7 +233,7 @@ def voices_of(said: Sequence[Sequence[str | None]], matching: Matching) -> Voice
     said : t sequences of n str or None
         Per prompt and example what was read; None where nothing could be.
     """
-    keys = [[None if text is None else matching.key(text) for text in row] for row in said]
+    keys = [[None if text is None else matching.key(text) for text in row] for row in written]
     number = {key: at for at, key in enumerate(dict.fromkeys(filter(None, chain(*keys))))}
     labels = [[UNREAD if key is None else number[key] for key in row] for row in keys]
     names = tuple(digest(*map(str, key))[:16] for key in number)

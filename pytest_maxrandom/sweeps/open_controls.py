@@ -28,7 +28,7 @@ _NAME = re.compile(r"(?<=[\w,;:] )[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
 
 def with_controls(
     examples: Sequence[Example],
-    said: Sequence[Mapping[str, str | None]],
+    written: Sequence[Mapping[str, str | None]],
     matching: Matching,
     *,
     samples: bool = False,
@@ -37,8 +37,8 @@ def with_controls(
 
     Of `samples`, which may vote, it is told which of them say the same.
     """
-    spoken = [[row.get(each.id) for each in examples] for row in said] if samples else None
-    return coded(examples, said, matching)._replace(
+    spoken = [[row.get(each.id) for each in examples] for row in written] if samples else None
+    return coded(examples, written, matching)._replace(
         controls=controls(examples, matching),
         asked=any(each.text for each in examples),
         voices=None if spoken is None else voices_of(spoken, matching),
@@ -55,7 +55,7 @@ def controls(
     examples : sequence of Example
         Open examples, at least one.
     """
-    found: dict[HeuristicName, list[Fraction]] = {"commonest": _commonest(examples, matching)}
+    scores: dict[HeuristicName, list[Fraction]] = {"commonest": _commonest(examples, matching)}
     rules: Mapping[HeuristicName, Callable[[str], list[str]]] = {
         "first_number": lambda text: numbers_in_order(text)[:1],
         "last_number": lambda text: numbers_in_order(text)[-1:],
@@ -63,16 +63,16 @@ def controls(
         "last_name": lambda text: _NAME.findall(text)[-1:],
     }
     for name, rule in rules.items():
-        found[name] = [
+        scores[name] = [
             Fraction(any(is_right(said, each, matching) for said in rule(each.text)))
             for each in examples
         ]
-    offered = found["offered"] = []
+    offered = scores["offered"] = []
     for each in examples:
         offer = offer_of(each.text)
         is_one = offer is not None and role_of(each, matching).place is not None
         offered.append(Fraction(1, len(offer.items)) if offer and is_one else Fraction(0))
-    return {name: own for name, own in found.items() if name == "commonest" or any(own)}
+    return {name: own for name, own in scores.items() if name == "commonest" or any(own)}
 
 
 def _commonest(examples: Sequence[Example], matching: Matching) -> list[Fraction]:

@@ -32,24 +32,24 @@ def recurring(lists: Sequence[Sequence[str]]) -> Recurring | None:
     Where too few lists share all of theirs, the rarest of them counts as a choice of its own.
     """
     times = Counter(text for choices in lists for text in set(choices))
-    found = [
+    ordered = [
         sorted(
             (text for text in set(choices) if times[text] >= RECURRING),
             key=lambda text: (-times[text], text),
         )
         for choices in lists
     ]
-    kinds = _kinds(lists, found)
+    kinds = _kinds(lists, ordered)
     while few := {kind for kind, many in Counter(kinds).items() if kind[0] and many < RECURRING}:
-        for texts, kind in zip(found, kinds, strict=True):
+        for texts, kind in zip(ordered, kinds, strict=True):
             if kind in few:
                 texts.pop()
-        kinds = _kinds(lists, found)
+        kinds = _kinds(lists, ordered)
     number = {kind: -1 - place for place, kind in enumerate(dict.fromkeys(kinds)) if kind[0]}
     if not number:
         return None
     strata = tuple(number.get(kind, kind[1]) for kind in kinds)
-    return Recurring(tuple(map(tuple, found)), strata)
+    return Recurring(tuple(map(tuple, ordered)), strata)
 
 
 def _kinds(

@@ -178,8 +178,8 @@ def choices_of_samples(samples: Answers, k: int) -> NDArray[np.int64]:
     Without lists of choices, each label is one but that of what nobody could read.
     """
     assert samples.answers is not None
-    said, labels = by_sample(samples.answers, k), samples.labels
-    known = np.ones((1, 1 + int(said.max())), dtype=np.bool_)
+    codes, labels = by_sample(samples.answers, k), samples.labels
+    known = np.ones((1, 1 + int(codes.max())), dtype=np.bool_)
     if samples.offered is not None:
         lists = {own: place for place, own in enumerate(dict.fromkeys(samples.offered))}
         known = np.array(
@@ -190,9 +190,9 @@ def choices_of_samples(samples: Answers, k: int) -> NDArray[np.int64]:
         )[[lists[own] for own in samples.offered]]
     elif labels and labels[-1] == NO_CHOICE:
         known[:, len(labels) - 1 :] = False
-    known = np.broadcast_to(known, (said.shape[1], known.shape[1]))
-    is_choice = known[np.arange(said.shape[1])[:, None], said] | (said == NOT_EVALUATED)
-    return np.where(is_choice, said, UNREAD)
+    known = np.broadcast_to(known, (codes.shape[1], known.shape[1]))
+    is_choice = known[np.arange(codes.shape[1])[:, None], codes] | (codes == NOT_EVALUATED)
+    return np.where(is_choice, codes, UNREAD)
 
 
 def _name(answers: Answers, example: int, label: int) -> str:

@@ -230,9 +230,9 @@ class _OfPackage:
         """
         kinds = {"criterion": str, "states_choices": bool, "generates": bool}
         kinds |= {"whole_answer": bool, "base_rate": str, "is_open": bool, "is_graded": bool}
-        said: dict[str, Any] = dict.fromkeys(("is_open", "is_graded"), False)
-        said = {key: getattr(loaded, key, said.get(key)) for key in kinds}
-        lacks = [key for key, kind in kinds.items() if not isinstance(said[key], kind)]
+        traits: dict[str, Any] = dict.fromkeys(("is_open", "is_graded"), False)
+        traits = {key: getattr(loaded, key, traits.get(key)) for key in kinds}
+        lacks = [key for key, kind in kinds.items() if not isinstance(traits[key], kind)]
         lacks += [
             each for each in ("questions", "answer") if not callable(getattr(loaded, each, 0))
         ]
@@ -241,12 +241,14 @@ class _OfPackage:
                 f"what pytest_maxrandom.sweeps.scorers.Scorer lists ({', '.join(lacks)} missing or "
                 "of another type)"
             )
-        if (said["is_open"] or said["is_graded"]) and not (said["generates"] and said["is_open"]):
+        if (traits["is_open"] or traits["is_graded"]) and not (
+            traits["generates"] and traits["is_open"]
+        ):
             raise TypeError(
                 "a scorer of written answers (`generates`) where it is for examples without "
                 "choices (`is_open`), and of those where it is graded (`is_graded`)"
             )
-        return cls(name, loaded, **said)
+        return cls(name, loaded, **traits)
 
     def questions(self, prompt: Prompt, example: Example) -> list[Question]:
         """Return what a model is asked."""

@@ -26,12 +26,13 @@ def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> Prom
     """
     first = samples[0]
     votes, names = _votes(samples)
-    said = voted(
+    votes_of_all = voted(
         np.ascontiguousarray(votes.T)[None], names, [example.id for example in first.examples]
     )[0].tolist()
     rows = [*zip(votes.tolist(), samples, strict=True)]
     source = [
-        next(each for own, each in rows if own[place] == vote) for place, vote in enumerate(said)
+        next(each for own, each in rows if own[place] == vote)
+        for place, vote in enumerate(votes_of_all)
     ]
     generated = bool(first.texts)
     return replace(
@@ -40,7 +41,7 @@ def made_one(samples: Sequence[PromptPredictions], aggregate: Aggregate) -> Prom
         said=tuple(each.said[place] for place, each in enumerate(source)) if first.said else (),
         graded=_grades(samples, source, aggregate),
         ties=0,
-        margins=(0.0,) * len(said),
+        margins=(0.0,) * len(votes_of_all),
         texts=tuple(each.texts[place] for place, each in enumerate(source)) if generated else (),
         finishes=tuple(each.finishes[place] for place, each in enumerate(source))
         if generated

@@ -186,7 +186,7 @@ class Store:
 
     def _open(self, damage: Exception | None = None) -> None:
         """Open the file; if it was found damaged, move it aside before."""
-        seen = self._file
+        opened = self._file
         self.close()
         self._answered.clear()
         self._kept = 0
@@ -197,7 +197,7 @@ class Store:
             # Hosts may know the folder by other names.
             name = self.path.name if self.locks else str(self.path)
             with held("store", name, beside=self.locks):
-                if damage is not None and self._identity() == seen:
+                if damage is not None and self._identity() == opened:
                     self._move_aside(damage)
                 try:
                     self._connection = _connect(self.path, shared=self._shared)

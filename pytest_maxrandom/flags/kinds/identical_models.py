@@ -190,15 +190,15 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> NDArray[np.intp]:
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)
 
 
-def _renamed(seen: Answers, labels: tuple[str, ...]) -> NDArray[np.signedinteger[Any]]:
+def _renamed(answers: Answers, labels: tuple[str, ...]) -> NDArray[np.signedinteger[Any]]:
     """Return the answers in the code of these labels; others have numbers of their own."""
-    assert seen.answers is not None
-    if seen.labels == labels:
-        return seen.answers
+    assert answers.answers is not None
+    if answers.labels == labels:
+        return answers.answers
     places = {name: place for place, name in enumerate(labels)}
-    codes = [places.get(name, len(labels) + place) for place, name in enumerate(seen.labels)]
+    codes = [places.get(name, len(labels) + place) for place, name in enumerate(answers.labels)]
     # NOT_EVALUATED is the last place, counted from behind.
-    named: NDArray[np.int64] = np.array([*codes, NOT_EVALUATED])[seen.answers]
+    named: NDArray[np.int64] = np.array([*codes, NOT_EVALUATED])[answers.answers]
     return named
 
 

@@ -40,22 +40,22 @@ _ROWS = 1_024
 
 
 def _check(judged: JudgedAnswers) -> Found:
-    seen, tried = Dependent.of(judged), judged.answers
-    if seen is None:
+    dependent, tried = Dependent.of(judged), judged.answers
+    if dependent is None:
         return
     case, names = "texts", range(len(tried.examples))
     if tried.inputs is None:
-        pairs, case = _answered_alike(seen, tried.correct)
+        pairs, case = _answered_alike(dependent, tried.correct)
         groups = _beyond_copies(pairs, tried.groups or names, tried.copies or names)
     else:
         groups = _by_words(tried.inputs, tried.groups or names, tried.copies or names)
-    if groups is None or follows(seen.gold, groups, _PERMUTATIONS) > _FOLLOW:
+    if groups is None or follows(dependent.gold, groups, _PERMUTATIONS) > _FOLLOW:
         return
-    best = seen.answers[[*seen.best]]
-    if case == "texts" and alike_within(best, groups, seen.classes, _PERMUTATIONS) > _FOLLOW:
+    best = dependent.answers[[*dependent.best]]
+    if case == "texts" and alike_within(best, groups, dependent.classes, _PERMUTATIONS) > _FOLLOW:
         return
-    p = seen.p_value(groups=groups)
-    if p <= seen.level:
+    p = dependent.p_value(groups=groups)
+    if p <= dependent.level:
         return
     sizes = Counter(groups)
     largest = max(sizes, key=lambda name: sizes[name])
@@ -69,7 +69,7 @@ def _check(judged: JudgedAnswers) -> Found:
             "groups": sum(size > 1 for size in sizes.values()),
             "alike": alike[:2],
             "p": p,
-            "level": seen.level,
+            "level": dependent.level,
         },
         mild=case == "accident",
         untold="copies_untold" if case == "untold" else "",
@@ -77,21 +77,21 @@ def _check(judged: JudgedAnswers) -> Found:
 
 
 def _answered_alike(
-    seen: Dependent, correct: NDArray[np.bool_]
+    dependent: Dependent, correct: NDArray[np.bool_]
 ) -> tuple[Iterable[tuple[int, int]], Told]:
     """Return pairs of examples that are answered alike, and whether they are copies.
 
     Few prompts answer many examples alike by accident. Where the same of them are right on more
     examples than independent ones come to, all these count, and nobody can tell which are copies.
     """
-    alike = answered_alike(seen.answers, seen.classes)
-    if alike.told != "accident" or (seen.answers == NOT_EVALUATED).any():
+    alike = answered_alike(dependent.answers, dependent.classes)
+    if alike.told != "accident" or (dependent.answers == NOT_EVALUATED).any():
         return alike
-    p = repeats_p(correct, seen.classes, level=_REPEATED)
+    p = repeats_p(correct, dependent.classes, level=_REPEATED)
     if p is None or p > _REPEATED:
         return alike
     firsts: dict[Hashable, int] = {}
-    kinds = zip(seen.classes, map(tuple, correct.T.tolist()), strict=True)
+    kinds = zip(dependent.classes, map(tuple, correct.T.tolist()), strict=True)
     return [(firsts.setdefault(own, place), place) for place, own in enumerate(kinds)], "untold"
 
 

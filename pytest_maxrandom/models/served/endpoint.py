@@ -232,7 +232,7 @@ class Endpoint:
     def _refusal(self, path: str, answer: http.Answer) -> ModelError:
         """Say what a status other than 200 means."""
         status = answer.status
-        said = self._quoted(_sentence(answer.body), 300)
+        sentence = self._quoted(_sentence(answer.body), 300)
         if status < 400:
             target = self._without_key(_origin(answer.headers.get("location", "")))
             return ModelError(
@@ -245,23 +245,23 @@ class Endpoint:
                 if self._key
                 else ("name the variable with the key as `api_key_env`")
             )
-            return Refused(status, f"the server at {self.url} refuses access ({said}); {sent}")
+            return Refused(status, f"the server at {self.url} refuses access ({sentence}); {sent}")
         if status in _RETRIED:
             way_out = "lower `concurrency`" if status in _BUSY else "look into its log"
             if (wait := _wait_of(answer)) > self._timeout:
                 way_out = f"it asks to wait {wait:.0f} s, longer than `timeout` allows; wait"
             return Refused(
                 status,
-                f"the server at {self.url} answered {status} again and again: {said}; {way_out}, "
-                "or raise `timeout`",
+                f"the server at {self.url} answered {status} again and again: {sentence}; "
+                f"{way_out}, or raise `timeout`",
             )
         if status in (404, 405):
             return Refused(
                 status,
-                f"the server at {self.url} answers {path} with {status} ({said}); correct `url`, "
-                "or `backend` if it is a server of another kind",
+                f"the server at {self.url} answers {path} with {status} ({sentence}); correct "
+                "`url`, or `backend` if it is a server of another kind",
             )
-        message = f"the server at {self.url} refuses {path} ({status}): {said}"
+        message = f"the server at {self.url} refuses {path} ({status}): {sentence}"
         return Refused(status, message, _code(answer.body))
 
     def _quoted(self, text: str | bytes, limit: int = 60) -> str:

@@ -91,18 +91,18 @@ class Flow:
         """
         wanted = list(asked)
         rest, ended, over = iter(enumerate(wanted)), Event(), Event()
-        found: dict[int, _Answer] = {}
+        answers: dict[int, _Answer] = {}
         failed: dict[int, BaseException] = {}
 
         def work() -> None:
             while (turn := self._next(rest, ended)) is not None:
                 number, one = turn
                 try:
-                    found[number] = ask(one)
+                    answers[number] = ask(one)
                 except BaseException as error:
                     failed[number] = error
                 self._done()
-                if failed or len(found) == len(wanted):
+                if failed or len(answers) == len(wanted):
                     over.set()
 
         self._answers, self._since, self._alone = 0, time.monotonic(), alone
@@ -117,7 +117,7 @@ class Flow:
                 self._turn.notify_all()
         if failed:
             raise failed[min(failed)]
-        return [found[number] for number in range(len(wanted))]
+        return [answers[number] for number in range(len(wanted))]
 
     def _next(self, rest: Iterator[tuple[int, _Asked]], ended: Event) -> tuple[int, _Asked] | None:
         """Wait for a turn, and return what is asked then; None where nothing is left."""

@@ -36,8 +36,8 @@ class LabelModel(ServedModel):
         self._begin(generates=False)
         sent = [str(prompt) for prompt in self._sent(questions)]
         first, *rest = dict.fromkeys(sent)
-        found = [self._likeliest(first), *self._at.flow.spread(self._likeliest, rest)]
-        told = dict(zip((first, *rest), found, strict=True))
+        replies = [self._likeliest(first), *self._at.flow.spread(self._likeliest, rest)]
+        told = dict(zip((first, *rest), replies, strict=True))
         answers = tuple(
             Answer(
                 tuple(label(str(self._at), told[prompt][0], each) for each in question.answers),
@@ -45,7 +45,7 @@ class LabelModel(ServedModel):
             )
             for prompt, question in zip(sent, questions, strict=True)
         )
-        return self._reply(answers, [spent for _, spent in found], 0)
+        return self._reply(answers, [spent for _, spent in replies], 0)
 
     def _estimated(self, questions: Sequence[Question]) -> Estimate:
         """Return what asking takes; nobody knows the tokens of texts that are sent as they are."""
@@ -102,10 +102,10 @@ def meet_labels(server: str, likeliest: Callable[[str], Mapping[str, float]]) ->
     texts = [question.context for question in FIXED]
     first = [likeliest(text) for text in texts]
     second = [likeliest(text) for text in texts[::-1]][::-1]
-    for told in first:
-        if not told or math.fsum(map(math.exp, told.values())) > _MOST:
+    for reply in first:
+        if not reply or math.fsum(map(math.exp, reply.values())) > _MOST:
             raise ModelError(
-                f"the server at {server} tells of the tokens {listed(list(told)) or 'none'} after "
+                f"the server at {server} tells of the tokens {listed(list(reply)) or 'none'} after "
                 "a text, whose probabilities do not add up to at most 1; expected a server that "
                 "tells log-probabilities of the likeliest tokens"
             )

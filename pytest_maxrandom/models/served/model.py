@@ -152,20 +152,20 @@ class ServedModel(TokenizedModel):
         rows = self._fitting(questions)
         together = groupby(zip(questions, rows, strict=True), key=lambda pair: subject(pair[0]))
         groups = [[request for _, row in pairs for request in row] for _, pairs in together]
-        found: list[Read] = []
+        reads: list[Read] = []
         way = self._plan(groups)
         if not self._found:  # what the first of all costs decides how the others are asked about
-            found = self._found = [self._dialect.score(groups[0])]
+            reads = self._found = [self._dialect.score(groups[0])]
             way = self._plan(groups)
-        rest, first = groups[len(found) :], groups[0][0].ids
-        new = shared_length(groups) - common_length(first, first if found else self._read)
+        rest, first = groups[len(reads) :], groups[0][0].ids
+        new = shared_length(groups) - common_length(first, first if reads else self._read)
         self._read, alone = first, way != "echo" and new >= self._dialect.block
         others = self._at.flow.spread(self._dialect.score, rest, alone=alone)
-        self._found = others or found
-        found = [*found, *others]
-        values = chain.from_iterable(one.values for one in found)
+        self._found = others or reads
+        reads = [*reads, *others]
+        values = chain.from_iterable(one.values for one in reads)
         nodes = trie.build([request for row in rows for request in row]).nodes
-        return self._reply(self._answers(rows, values), [one.spent for one in found], nodes)
+        return self._reply(self._answers(rows, values), [one.spent for one in reads], nodes)
 
     def _written(self, questions: Sequence[Question]) -> Reply:
         """Generate the answers; the first is asked alone, as with log-likelihoods."""

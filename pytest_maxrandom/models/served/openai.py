@@ -67,11 +67,11 @@ class OpenAI(Dialect):
         A server that is not behind TLS is also asked what kind it is, by paths that no hosted
         interface has.
         """
-        found = recognised(self._at) if urlsplit(self._at.url).scheme == "http" else None
-        if found is not None and found[0].templates and not self.chats:
-            raise ModelError(told_of(self._at, *found))
+        server = recognised(self._at) if urlsplit(self._at.url).scheme == "http" else None
+        if server is not None and server[0].templates and not self.chats:
+            raise ModelError(told_of(self._at, *server))
         try:
-            entry = entry_of(self._at, self._model, every=found is None or found[0].lists)
+            entry = entry_of(self._at, self._model, every=server is None or server[0].lists)
         except Refused as refused:
             # Some show their models to others than those who may ask them.
             if refused.status not in (400, 401, 403, 404, 405):
@@ -80,8 +80,8 @@ class OpenAI(Dialect):
         length = entry.get("max_model_len") or entry.get("context_length")
         owner = str(entry.get("owned_by") or "an unnamed server")
         name, version = owner, ""
-        if found is not None:
-            name, version, self.tested = found[0].name, found[1], found[0].tested
+        if server is not None:
+            name, version, self.tested = server[0].name, server[1], server[0].tested
         return Serving(name, version, self._model, {}, length)
 
     def score(self, requests: Sequence[Request]) -> Read:

@@ -135,16 +135,16 @@ KINDS = (
 
 def recognised(at: Endpoint) -> tuple[Kind, str] | None:
     """Return the kind of server at an address, and its version as far as it tells."""
-    said: dict[str, Any] = {}
+    facts: dict[str, Any] = {}
     for kind in KINDS:
-        if kind.path not in said:
+        if kind.path not in facts:
             try:
-                said[kind.path] = at.get(kind.path)
+                facts[kind.path] = at.get(kind.path)
             except ModelError as error:
                 if at.broken or (isinstance(error, Refused) and error.status not in _UNKNOWN):
                     return None
-                said[kind.path] = None
-        if (version := kind.version(said[kind.path])) is not None:
+                facts[kind.path] = None
+        if (version := kind.version(facts[kind.path])) is not None:
             return kind, version
     return None
 

@@ -144,15 +144,15 @@ def echo(at: Endpoint, model: str, request: Request, spent: Spent) -> list[Any]:
     )
     check_read(reply, sent)
     spent.add(sent, cached_of(reply))
-    told = part_of(at, reply, "choices", 0, "logprobs", "token_logprobs")
+    values = part_of(at, reply, "choices", 0, "logprobs", "token_logprobs")
     # Some servers leave the token out that must be generated.
-    if not isinstance(told, list) or len(told) not in (sent, sent + 1):
-        count = len(told) if isinstance(told, list) else 0
+    if not isinstance(values, list) or len(values) not in (sent, sent + 1):
+        count = len(values) if isinstance(values, list) else 0
         raise ScoreError(
             f"the server at {at} was asked to echo {sent} tokens with log-probabilities, but "
             f"returned {count}; expected a server that supports `echo`"
         )
-    return told
+    return values
 
 
 def check_first(at: Endpoint, told: Sequence[Any]) -> None:
@@ -194,18 +194,18 @@ def part_of(at: Endpoint, reply: Any, *path: str | int) -> Any:
     ScoreError
         If nothing stands there.
     """
-    found = reply
+    part = reply
     try:
         for step in path:
-            found = found[step]
+            part = part[step]
     except (KeyError, IndexError, TypeError):
-        found = None
-    if found is None:
+        part = None
+    if part is None:
         raise ScoreError(
             f"the answer of the server at {at} has no {dotted(path)} ({quoted(str(reply), 200)}); "
             "expected a server of the kind that `backend` says"
         )
-    return found
+    return part
 
 
 def log_probability(at: Endpoint, told: Any, place: str | int) -> float:

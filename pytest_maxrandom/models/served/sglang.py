@@ -102,18 +102,18 @@ class Sglang(Dialect):
 
     def _of_span(self, request: Request, reply: Any) -> list[float]:
         """Return the log-probabilities of a request's span, which each name their token."""
-        told = part_of(self._at, reply, "meta_info", "input_token_logprobs")
+        entries = part_of(self._at, reply, "meta_info", "input_token_logprobs")
         expected = list(request.ids[request.start - 1 :])
-        names = [part_of(self._at, one, 1) for one in told] if isinstance(told, list) else []
-        if names != expected or told[0][0] is not None:
+        names = [part_of(self._at, one, 1) for one in entries] if isinstance(entries, list) else []
+        if names != expected or entries[0][0] is not None:
             raise ScoreError(
                 f"the server at {self._at} tells log-probabilities of the tokens "
                 f"{listed(list(map(str, names)))}, the first of them "
-                f"{'none' if told and told[0][0] is None else 'a number'}; expected "
+                f"{'none' if entries and entries[0][0] is None else 'a number'}; expected "
                 f"{listed(list(map(str, expected)))}, and none of the first, since else each "
                 "number may be that of another token"
             )
-        return [log_probability(self._at, one, 0) for one in told[1:]]
+        return [log_probability(self._at, one, 0) for one in entries[1:]]
 
     def write(self, prompt: Sequence[int] | str, how: Generation, seed: int) -> Written:
         """Return what the model writes; see :class:`Dialect`."""

@@ -100,7 +100,7 @@ class Vllm(Dialect):
         spent = Spent()
 
         def ask(leg: Leg) -> Iterator[tuple[dict[int, float], int]]:
-            told: list[dict[int, float]] = [{} for _ in range(leg.steps)]
+            values: list[dict[int, float]] = [{} for _ in range(leg.steps)]
             wanted = sorted(leg.told)
             for first in range(0, len(wanted), AT_MOST):
                 part = wanted[first : first + AT_MOST]
@@ -108,13 +108,13 @@ class Vllm(Dialect):
                 check_read(reply, len(leg.text))
                 spent.add(len(leg.text), cached_of(reply), leg.steps)
                 logprobs = part_of(self._at, reply, "choices", 0, "logprobs")
-                for step, known in enumerate(told):
+                for step, known in enumerate(values):
                     top = part_of(self._at, logprobs, "top_logprobs", step)
                     self._check(top, part)
                     known |= {
                         token: log_probability(self._at, top, f"token_id:{token}") for token in part
                     }
-            for step, known in enumerate(told):
+            for step, known in enumerate(values):
                 generated = str(part_of(self._at, logprobs, "tokens", step))
                 yield known, int(generated.removeprefix("token_id:"))
 
@@ -145,7 +145,7 @@ class Vllm(Dialect):
                 "or later, or write `backend: openai`, which sends each choice with its prompt"
             )
 
-    def _body(self, leg: Leg, told: Sequence[int]) -> dict[str, object]:
+    def _body(self, leg: Leg, tokens: Sequence[int]) -> dict[str, object]:
         """Return what asks for the log-probabilities of some tokens along the way."""
         forcing = {
             "logit_bias": {
@@ -160,9 +160,9 @@ class Vllm(Dialect):
             "prompt": list(leg.text),
             "max_tokens": leg.steps,
             "temperature": 0,
-            "allowed_token_ids": sorted(leg.path) if leg.forced else told,
+            "allowed_token_ids": sorted(leg.path) if leg.forced else tokens,
             "logprobs": 1,
-            "logprob_token_ids": told,
+            "logprob_token_ids": tokens,
             # Two tokens may have the same text.
             "return_tokens_as_token_ids": True,
             **(forcing if leg.forced else {"repetition_penalty": 1.0}),

@@ -82,12 +82,14 @@ def walk(
         for place in range(request.start, len(request.ids)):
             node = request.ids[shared:place]
             following.setdefault(node, set()).add(request.ids[place])
-    told: dict[Text, dict[int, float]] = {}
+    by_text: dict[Text, dict[int, float]] = {}
     leading = strayed = 0
     for beginning in sorted(following, key=len):
         text = beginning
-        while text in following and text not in told:
-            below = [node for node in following if node[: len(text)] == text and node not in told]
+        while text in following and text not in by_text:
+            below = [
+                node for node in following if node[: len(text)] == text and node not in by_text
+            ]
             path = max(below, key=len)[len(text) :]
             nodes = set(below)
             if forced:
@@ -96,18 +98,18 @@ def walk(
             tokens = {token for node in nodes for token in following[node]}
             if len(tokens) > AT_MOST:
                 nodes, tokens, path = {text}, following[text], ()
-            before = len(told)
+            before = len(by_text)
             leg = Leg((*base, *text), path, len(path) + 1, tokens, forced and bool(path))
             for said, generated in ask(leg):
-                told[text] = {token: said[token] for token in following[text]}
+                by_text[text] = {token: said[token] for token in following[text]}
                 text = (*text, generated)
-                if text not in nodes or text in told:
+                if text not in nodes or text in by_text:
                     break
             leading += len(path)
-            strayed += max(0, len(path) + 1 - (len(told) - before))
+            strayed += max(0, len(path) + 1 - (len(by_text) - before))
     values = [
         math.fsum(
-            told[request.ids[shared:place]][request.ids[place]]
+            by_text[request.ids[shared:place]][request.ids[place]]
             for place in range(request.start, len(request.ids))
         )
         for request in requests

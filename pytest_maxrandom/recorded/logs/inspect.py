@@ -162,19 +162,19 @@ def _run(path: Path, header: Fields, samples: Samples, scorer: str, shots: int |
 def _matching(header: Fields, scorer: str) -> Matching | None:
     """Return how a scorer compares answers with targets; None where it is not known here."""
     name = scorer.rpartition("/")[2]
-    found = _COMPARED.get(name)
+    matching = _COMPARED.get(name)
     for each in header.find(list, "eval", "scorers") or []:
         options = each.get("options") if isinstance(each, dict) else None
         own = isinstance(each, dict) and str(each.get("name")).rpartition("/")[2] == name
-        if found is None or not own or not isinstance(options, dict):
+        if matching is None or not own or not isinstance(options, dict):
             continue
         if options.get("ignore_case") is False:
-            found = replace(found, parts=())
-        found = replace(found, place=_PLACE.get(options.get("location"), found.place))
+            matching = replace(matching, parts=())
+        matching = replace(matching, place=_PLACE.get(options.get("location"), matching.place))
         if options.get("numeric"):
             # Of several numbers the log then tells the one that is right.
-            found = None if found.place == "anywhere" else replace(found, numbers=True)
-    return found
+            matching = None if matching.place == "anywhere" else replace(matching, numbers=True)
+    return matching
 
 
 def _settings(config: object) -> Object:
@@ -302,16 +302,16 @@ def _answer(fields: Fields, scorer: str, cluster: str | None) -> LoggedAnswer:
     )
 
 
-def _written(fields: Fields, said: object, targets: list[str]) -> Written | None:
+def _written(fields: Fields, answer: object, targets: list[str]) -> Written | None:
     """Return an answer without choices; None where the log does not tell it."""
     told = targets and fields.data.get("target") is not None and all(map(str.strip, targets))
-    if not told or not isinstance(said, str):
+    if not told or not isinstance(answer, str):
         return None
     asked = fields.data.get("input")
     messages = asked if isinstance(asked, list) else [{"content": asked}]
     texts = [each.get("content") for each in messages if isinstance(each, dict)]
     question = "\n".join(each for each in texts if isinstance(each, str))
-    return Written(said, tuple(dict.fromkeys(targets)), question)
+    return Written(answer, tuple(dict.fromkeys(targets)), question)
 
 
 def _places(names: list[str], choices: int) -> frozenset[int] | None:

@@ -150,7 +150,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
             )
         for answers in (run.answers, *run.others):
             table.append(sorted(answers, key=lambda answer: columns[answer.id]))
-    each = [run for run in runs for _ in range(k)]
+    run_of_row = [run for run in runs for _ in range(k)]
     correct = np.array([[answer.correct for answer in row] for row in table])
     graded = any(answer.score is not None for row in table for answer in row)
     scores = [
@@ -162,17 +162,17 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     root = path if path.is_dir() else path.parent
     matching = first.matching if {run.matching for run in runs} == {first.matching} else None
     written = [[None if graded else answer.written for answer in row] for row in table]
-    of_open, told = compared([*columns], written, correct, matching, samples=k > 1)
+    of_open, notes = compared([*columns], written, correct, matching, samples=k > 1)
     samples = Answers(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",
         model=first.model,
         task=first.task,
         shots=first.shots,
-        prompts=tuple(str(run.log.relative_to(root).with_suffix("")) for run in each),
+        prompts=tuple(str(run.log.relative_to(root).with_suffix("")) for run in run_of_row),
         examples=tuple(columns),
-        identities=tuple(run.identity for run in each),
-        demonstration_ids=((),) * len(each),
+        identities=tuple(run.identity for run in run_of_row),
+        demonstration_ids=((),) * len(run_of_row),
         correct=correct,
         evaluated=np.ones_like(correct),
         scores=np.array(scores) if graded else None,
@@ -180,7 +180,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
         rule=digest(first.measure, "" if matching is None else matching.digest),
         notes=(
             *dict.fromkeys(note for run in runs for note in run.notes),
-            *told,
+            *notes,
             *_repeats(runs, table[::k]),
         ),
         clusters=clusters or None,

@@ -171,19 +171,19 @@ class _Ordered:
         self._each = self._size = self._count = 0
 
     def takes(self, codes: Numbers, /) -> bool:
-        each, size, before = self._each, self._size, self._count
+        repeats, size, before = self._each, self._size, self._count
         count = before + len(codes)
-        if not each and codes.any():
-            each = before + int(np.argmax(codes != 0))
-            if not each:
+        if not repeats and codes.any():
+            repeats = before + int(np.argmax(codes != 0))
+            if not repeats:
                 return False
-        if each and not size and (other := codes != Cycle(each, count, count)[before:]).any():
-            size, within = divmod(before + int(np.argmax(other)), each)
+        if repeats and not size and (other := codes != Cycle(repeats, count, count)[before:]).any():
+            size, within = divmod(before + int(np.argmax(other)), repeats)
             if within:  # the rows before have taken this number, and would be given another
                 return False
-        if size and (codes != Cycle(each, size, count)[before:]).any():
+        if size and (codes != Cycle(repeats, size, count)[before:]).any():
             return False
-        self._each, self._size, self._count = each, size, count
+        self._each, self._size, self._count = repeats, size, count
         return True
 
     def column(self) -> Cycle:

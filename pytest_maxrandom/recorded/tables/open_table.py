@@ -178,7 +178,7 @@ def _refuse_other(grid: Grid, right: Any) -> None:
     if places is None:
         return
     for row in np.flatnonzero(np.array(truth)[places[:]] != right)[:1]:
-        said, of_row = grid.of_rows("prediction")
+        texts, of_row = grid.of_rows("prediction")
         references = grid.of_examples("reference")
         assert of_row is not None
         assert references is not None
@@ -186,7 +186,7 @@ def _refuse_other(grid: Grid, right: Any) -> None:
         raise grid.error(
             row,
             f"correct says {'wrong' if right[row] else 'right'}, but prediction is "
-            f"{quoted(said[of_row[row]] or '')} and the reference {own}; say how they are compared "
-            "(`results: {exact_match: {normalise: [...]}}`), or leave the column out with an empty "
-            "name under `columns:`",
+            f"{quoted(texts[of_row[row]] or '')} and the reference {own}; say how they are "
+            "compared (`results: {exact_match: {normalise: [...]}}`), or leave the column out with "
+            "an empty name under `columns:`",
         )

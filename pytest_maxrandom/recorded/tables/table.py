@@ -132,20 +132,20 @@ def _samples(grid: Grid, *, ragged: bool) -> Answers:
     """Return the answers of a sweep, each sample as if it were a prompt."""
     known = grid.known(ragged=ragged)
     texts: Sequence[str]
-    texts, said = grid.of_rows("prediction")
+    texts, of_row = grid.of_rows("prediction")
     correct, scores = _graded(grid)
     if scores is None:
         _refuse_missing(grid)
     choices = grid.of_examples("choices")
     gold: Texts | None = None if scores is not None else grid.of_examples("gold")
-    if gold is not None and correct is None and said is not None:
-        texts, known["notes"] = _respelled(texts, gold, known["notes"], said)
-    if gold is None and said is not None and correct is not None and len(texts) == 2:
-        gold = _follows(grid, texts, np.where(correct, said[:], 1 - said[:]), choices)
+    if gold is not None and correct is None and of_row is not None:
+        texts, known["notes"] = _respelled(texts, gold, known["notes"], of_row)
+    if gold is None and of_row is not None and correct is not None and len(texts) == 2:
+        gold = _follows(grid, texts, np.where(correct, of_row[:], 1 - of_row[:]), choices)
     labels = sorted({*texts}.union(*(gold or ())), key=natural)
     number = {label: place for place, label in enumerate(labels)}
     right = None if gold is None else [frozenset(map(number.__getitem__, each)) for each in gold]
-    answers = None if said is None else taken(_labels([number[text] for text in texts]), said)
+    answers = None if of_row is None else taken(_labels([number[text] for text in texts]), of_row)
     if answers is not None and right is not None:
         if "score" in grid and (hits(answers, right, grid.example) != correct).any():
             gold = right = None  # the scores are somebody's judgement, not whether texts agree

@@ -272,15 +272,15 @@ def _simulate(
     """
 
     def scores(generator: np.random.Generator, number: int) -> Floats:
-        found = []
+        drawn = []
         for profile, rows in profiles.items():
             left = math.ceil(number * rows / profiles.total())
             while left:
                 hits = _hits(profile, min(left, _AT_ONCE), generator, one_guess=one_guess)
-                found.append(score(shares(hits, _sizes(profile))))
+                drawn.append(score(shares(hits, _sizes(profile))))
                 left -= len(hits)
         # A prompt without a score is never the best.
-        return np.nan_to_num(np.concatenate(found), nan=0.0)
+        return np.nan_to_num(np.concatenate(drawn), nan=0.0)
 
     if draws is None:
         draws = min(_MOST_DRAWS, max(1_000_000, 10_000 * whole_number("t", t, 1)))

@@ -135,9 +135,9 @@ def contamination_over_tasks(
     """
     groups: defaultdict[tuple[str, str, str, str, int], list[ContaminationRecord]]
     groups = defaultdict(list)
-    for each in checks:
-        if each.boost is not None and each.bias is not None:
-            groups[each.suite, each.base, each.extra, each.test, each.shots].append(each)
+    for check in checks:
+        if check.boost is not None and check.bias is not None:
+            groups[check.suite, check.base, check.extra, check.test, check.shots].append(check)
     contaminations = []
     for (suite, base, extra, test, shots), group in groups.items():
         boost = _over_tasks((each.task, each.boost) for each in group)

@@ -168,8 +168,8 @@ def _recorded_labels(sweep: Answers, choices: Sequence[int]) -> tuple[list[int],
     never = max(choices) + 1
     fewest = [never] * len(sweep.labels)
     for right, k in zip(sweep.gold, choices, strict=True):
-        for each in right:
-            fewest[each] = min(fewest[each], k)
+        for right_label in right:
+            fewest[right_label] = min(fewest[right_label], k)
     # Of labels that are never right, choices look like those that are, and are given oftener.
     kinds = {_kind(name) for name, k in zip(sweep.labels, fewest, strict=True) if k < never}
     times = Counter(sweep.answers[sweep.evaluated].tolist())
@@ -182,8 +182,8 @@ def _recorded_labels(sweep: Answers, choices: Sequence[int]) -> tuple[list[int],
 
     order = sorted(range(len(fewest)), key=place)
     codes = [0] * len(order)
-    for code, each in enumerate(order):
-        codes[each] = code
+    for code, right_label in enumerate(order):
+        codes[right_label] = code
     for right, k in zip(sweep.gold, choices, strict=True):
         if any(codes[each] >= k for each in right):
             raise NoLabels(

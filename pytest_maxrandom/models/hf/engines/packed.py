@@ -189,15 +189,15 @@ def additive(
     positions, ends = moved(positions, device), moved(ends, device)
     nodes = torch.arange(len(positions), device=device)
     among = (nodes[None, :] <= nodes[:, None]) & (nodes[:, None] < ends[None, :])
-    seen = torch.cat(
+    visible = torch.cat(
         [torch.ones((len(nodes), prefix), dtype=torch.bool, device=device), among], dim=1
     )
     if window is None:
-        return _additive(seen, dtype)
+        return _additive(visible, dtype)
     places = torch.cat([torch.arange(prefix, device=device), positions])
-    near = seen & (positions[:, None] - places[None, :] < window.size)
+    near = visible & (positions[:, None] - places[None, :] < window.size)
     if window.mixed:
-        return {FULL: _additive(seen, dtype), SLIDING: _additive(near, dtype)}
+        return {FULL: _additive(visible, dtype), SLIDING: _additive(near, dtype)}
     return _additive(near, dtype)
 
 
