@@ -61,7 +61,8 @@ def terminal(found: RunRecord) -> str:
 
 def of_page(found: RunRecord) -> str:
     """Return the text of the page."""
-    text = unescape(re.sub(r"<[^>]+>", " ", html(found))).replace("\u2060", "")
+    within_words = re.sub("</?code>", "", html(found))
+    text = unescape(re.sub(r"<[^>]+>", " ", within_words)).replace("\u2060", "")
     return " ".join(text.split())
 
 
