@@ -268,12 +268,12 @@ def _plan(options: argparse.Namespace) -> str:
 
 def _plan_rows(answers: dict[str, Any]) -> list[tuple[str, str]]:
     given = answers["given"]
-    below, hoped = given["below"], given["true_accuracy"]
+    below, hoped, level = given["below"], given["true_accuracy"], given["alpha"]
     rows = _baseline_rows(answers["baseline"]) if "baseline" in answers else []
     labels = {
-        "smallest_n": "fewest examples that can pass",
+        "smallest_n": f"fewest examples for p_max <= {level:g}",
         "n_for_expected_maximum": f"examples for max random <= {below}",
-        "largest_t": "most prompts that can pass",
+        "largest_t": f"most prompts for p_max <= {level:g}",
         "largest_t_for_expected_maximum": f"most prompts for max random <= {below}",
     }
     rows += [(label, _counted(answers[key])) for key, label in labels.items() if key in answers]
