@@ -188,12 +188,10 @@ def _misnamed(claim: PlannedClaim) -> str | None:
 def _remarks(claim: PlannedClaim) -> Iterator[str]:
     """Say what a run would remark on the examples and the prompts of a claim."""
     found = claim.condition.prompt_set
-    if (untold := claim.claim.cannot_tell) is not None:
-        yield f"{claim.task}: the claim cannot tell, whatever is answered: {worded(untold).text}"
     for remark in (*claim.condition.task.notes, *found.notes):
         yield f"{claim.task}: {worded(remark).text}"
-    if claim.claim.cannot_tell is not None:
-        yield f"{claim.name}: no run can tell: {worded(claim.claim.cannot_tell).text}"
+    if (untold := claim.claim.cannot_tell) is not None:
+        yield f"{claim.name}: no run can tell: {worded(untold).text}"
     for flag in copied(texts_of(found.validation)["copies"]):
         severity = claim.claim.severity(flag)
         if severity != "ignore":

@@ -102,6 +102,11 @@ def test_a_run_whose_answers_another_rule_compares_is_beside_no_earlier_one(
             f"models: [{{name: m, backend: recorded, results: {results}}}]\ntasks: [{{name: t}}]\n"
         )
         pytester.runpytest(f"--maxrandom-json={'head' if exact else 'base'}.json")
+    for name in ("base", "head"):
+        # The same rule is the same, whether a run compares answers or a table holds them.
+        both = json.loads((pytester.path / f"{name}.json").read_text())["claims"]
+        assert len(both) == 2
+        assert len({claim["rule"] for claim in both}) == 1
     assert main(["diff", "base.json", "head.json", "--assert", "not_worse_than=-0.02"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "of 2 claims it cannot be told" in said
@@ -122,7 +127,7 @@ def read_back_as_they_were(pytester: pytest.Pytester, sweeps: dict[str, dict[str
     same = (
         *("n", "t", "best_correct", "best_accuracy", "standard_baseline", "max_random_baseline"),
         *("p_max", "p_standard", "permutation_p", "needed", "interval", "verdict", "passed"),
-        *("outcome", "roles", "shortcuts", "cannot_tell", "validation_ids", "red_flags"),
+        *("outcome", "roles", "rule", "shortcuts", "cannot_tell", "validation_ids", "red_flags"),
     )
     for name, sweep in sweeps.items():
         assert {key: read[name].get(key) for key in same} == {key: sweep.get(key) for key in same}

@@ -83,7 +83,7 @@ def test_a_claim_that_no_answer_can_show_is_remarked_before_any_is_asked_for(
     text = text.replace("choices: [A, B], answer: answer}", "answer: answer}\n    answer_is: open")
     (folder / "good.yaml").write_text(f"{text}scoring: f1\n{rest}")
     assert main(["check", "eval_suites"]) == 0
-    told = "the claim cannot tell, whatever is answered: no guesser is compared with scores"
+    told = "no run can tell: no guesser is compared with scores"
     assert (told in capsys.readouterr().out) is is_told
 
 
