@@ -80,11 +80,8 @@ def test_clusters_of_unequal_size_help_no_guesser(
         cells = cells[1:6:3]
     elif name not in MAIN:
         cells = [cell for cell in cells if cell[1] == 10]
-        cells = affordable(cells, lambda cell: clusters == 40 and cell[0][0] == 4)
-    else:
-        cells = affordable(
-            cells, lambda cell: clusters == 40 and (cell[1] == 50 or cell[0][0] * cell[1] == 40)
-        )
+    if WHOLE and clusters == 40:
+        cells = affordable(cells, lambda cell: cell[1] == 50 or (cell[0][0], cell[1]) == (4, 10))
     for labels, t in cells:
         share, _ = clustered_share(name, clusters, labels, t, RUNS, 0.7)
         columns = "guessers | clusters | choices | largest label | t | pass"
