@@ -174,7 +174,7 @@ SENTENCES: dict[str, str] = {
     "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "one_right_answer": "knowledge cannot be distinguished from a preferred label, because {why}: "
-    "add examples with other right answers, or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
+    "add examples with other right answers",
     "only_places": "knowledge cannot be distinguished from a preferred text, such as 'none of "
     "these', because answers are recorded by letters or numbers and the results do not say which "
     f"texts these stand for: {_LIST_CHOICES}, or claim by name what letters can show (`assert: "
