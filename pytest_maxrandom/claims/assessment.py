@@ -286,6 +286,9 @@ def _permutation_test(
     if p > level >= tests[0].p and shuffles[0].choices is None:
         notes = [*notes, Remark("choices_not_told")]
     bounds = [test.bound for test in tests if test.bound is not None]
+    of_p = claim.levels(null.t).get("permutation_p", level)
+    if any(each.arrangements < 1 / of_p for each in shuffles):  # even if all answers are right
+        return Permuted(p, math.inf, notes)
     # Where one of them compares something else than the score, nobody knows what would do.
     return Permuted(p, max(bounds) if len(bounds) == len(tests) else None, notes)
 

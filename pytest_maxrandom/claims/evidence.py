@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from pytest_maxrandom.suite.recorded import Chance
 
 
+_ALWAYS_RIGHT = "constant answers are right on all examples"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """What a claim is judged by."""
@@ -116,6 +119,8 @@ class Evidence:
         if self.constants is not None:
             return COUNTED, None
         why = self.untestable or self.unchanged
+        if self._rates is not None:
+            return EXACT, self._untold_of_one(self.unchanged or _ALWAYS_RIGHT)
         if results.clusters is not None and why is not None:
             return EXACT, self._untold_of_clusters(why)
         if results.gold is None:
@@ -123,12 +128,19 @@ class Evidence:
         if results.answers is None:
             return EXACT, self._untold_of_gold
         if self.unchanged is not None:
-            return EXACT, Remark("one_right_answer", {"why": why})
+            return EXACT, self._untold_of_one(self.unchanged)
         if why is not None:
             return EXACT, Remark("not_permutable", {"why": why})
         if self.by_places:
             return EXACT, Remark("only_places")
         return (EXACT if results.evaluated.all() else APPROXIMATE), None
+
+    def _untold_of_one(self, why: str) -> Remark:
+        """Why results show no knowledge whose right answers are known without the question."""
+        assert self.results.gold is not None
+        # Where one label is right everywhere it is as good as any prompt, whatever is claimed.
+        always = bool(frozenset.intersection(*self.results.gold))
+        return Remark("one_right_answer" if always else "not_permutable", {"why": why})
 
     @property
     def _untold_of_gold(self) -> Remark:
@@ -176,13 +188,19 @@ class Evidence:
             return None
         return "all right answers that could be shuffled are the same"
 
-    @cached_property
+    @property
     def constants(self) -> tuple[Fraction, ...] | None:
         """Per example the chance of a guess that is as good as the best constant answer.
 
-        None where a permutation p can be computed, or where it is not known what constant answers
-        there are: without right answers, lists of choices, or where clusters are declared.
+        None where a permutation p can be computed; where it is not known what constant answers
+        there are: without right answers, lists of choices, or where clusters are declared; or where
+        constant answers are right on all examples, so that nothing can be better.
         """
+        return None if self._rates is None or min(self._rates) == 1 else self._rates
+
+    @cached_property
+    def _rates(self) -> tuple[Fraction, ...] | None:
+        """Those of constant answers, also where they are always right."""
         results = self.results
         if scored_by_samples(results):
             return None

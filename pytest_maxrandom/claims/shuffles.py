@@ -132,7 +132,8 @@ class Permuted(NamedTuple):
     """Of the best of all t prompts."""
     bound: float | None
     """What the best score must exceed, the other answers as they are, for a p-value of at most the
-    level; infinity where none can. None where the test compares something else than the score."""
+    level; infinity where none can. None where the test compares something else than the score, or
+    too few draws tell that no score is enough."""
     notes: list[Remark]
     """What a reader must know of it."""
     learnt: LearntChance | None = None

@@ -21,7 +21,7 @@ from pytest_maxrandom.reports.annotations import of_problem, workflow_commands
 from pytest_maxrandom.reports.red_flags import sentence
 from pytest_maxrandom.reports.remarks import worded
 from pytest_maxrandom.reports.text import visible
-from pytest_maxrandom.studies.plan import plan_file, sweeps_of
+from pytest_maxrandom.studies.plan import claims_of, plan_file, sweeps_of
 from pytest_maxrandom.suite.schema import dump_schema, installed_schema
 from pytest_maxrandom.sweeps.predictions import texts_of
 from pytest_maxrandom.sweeps.scorers import SCORERS
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 
 _Found = dict[Problem, None]
 """In their order, each once."""
@@ -124,11 +124,16 @@ def _line(problem: Problem) -> str:
 def _check(suite: Path, problems: _Found, remarks: _Found) -> None:
     """Find the mistakes in a suite; without any, what a run would remark as well."""
     try:
-        claims = sweeps_of(plan_file(suite))
+        planned = plan_file(suite)
     except SuiteError as error:
         problems |= dict.fromkeys(error.problems)
         return
-    for claim in claims:
+    remarks |= {
+        Problem(suite, each.line, told): None
+        for each in claims_of(planned)
+        if (told := _untold(each))
+    }
+    for claim in sweeps_of(planned):
         if (real := _misnamed(claim)) is not None:
             remarks[Problem(suite, claim.model_line or claim.line, real)] = None
         remarks |= {Problem(suite, claim.line, f"remark: {text}"): None for text in _remarks(claim)}
@@ -185,13 +190,17 @@ def _misnamed(claim: PlannedClaim) -> str | None:
     return None
 
 
+def _untold(claim: ClaimOfSuite) -> str:
+    """Say that no run can tell a claim, and why; empty where one can."""
+    why = claim.claim.cannot_tell
+    return "" if why is None else f"remark: {claim.name}: no run can tell: {worded(why).text}"
+
+
 def _remarks(claim: PlannedClaim) -> Iterator[str]:
     """Say what a run would remark on the examples and the prompts of a claim."""
     found = claim.condition.prompt_set
     for remark in (*claim.condition.task.notes, *found.notes):
         yield f"{claim.task}: {worded(remark).text}"
-    if (untold := claim.claim.cannot_tell) is not None:
-        yield f"{claim.name}: no run can tell: {worded(untold).text}"
     for flag in copied(texts_of(found.validation)["copies"]):
         severity = claim.claim.severity(flag)
         if severity != "ignore":

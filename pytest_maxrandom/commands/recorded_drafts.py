@@ -31,7 +31,6 @@ _BY_NAME = {
     "only_right_and_wrong": COUNTED,
     "answers_not_given": COUNTED,
     "choices_unlisted": COUNTED,
-    "one_right_answer": COUNTED,
     "not_permutable": COUNTED,
     "only_places": EXACT,
     "questions_not_told": EXACT,
@@ -248,9 +247,8 @@ def summary_of(draft: RecordedDraft) -> str:
     if of_prompts and results.free:
         lines += _LINES.wrap(f"not taken: {listed(results.free)}")
     for task, remark in ({} if draft.is_claimed else draft.untold).items():
-        does = "the suite claims it" if remark.kind in _BY_NAME else "write it into the suite"
-        said = f"{task}: {worded(remark).text}; {does}"
-        lines += _LINES.wrap(said)
+        does = "; the suite claims it" if remark.kind in _BY_NAME else ""
+        lines += _LINES.wrap(f"{task}: {worded(remark).text}{does}")
     return "\n".join(lines)
 
 

@@ -167,6 +167,8 @@ class RedFlagKind:
     """Finds it; yields nothing where there is none. It must not change what it looks at."""
     brief_of: str = ""
     """The same in a few words; of what was found, where these may say more."""
+    remedy_of: str = ""
+    """What to do about what was found, where that is not always the same."""
     parts: Parts = field(default_factory=dict)
     """What a sentence says of several parameters, or of one that may be missing, by its name."""
     reads_labels: bool = False

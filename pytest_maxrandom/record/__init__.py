@@ -75,6 +75,7 @@ from pytest_maxrandom.record.incumbent import (
 from pytest_maxrandom.record.label_bias import (
     Calibrated as Calibrated,
     Calibration as Calibration,
+    Doubt as Doubt,
     Interaction as Interaction,
     InteractionBias as InteractionBias,
     LabelBiasRecord as LabelBiasRecord,

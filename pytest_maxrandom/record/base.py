@@ -51,8 +51,8 @@ class ItemRecord:
     line: int
     """Line of the item in its suite file, from 1."""
     passed: bool | None = None
-    """Whether what is asserted holds, and no red flag fails the claim. None where it could not be
-    tested, or cannot be told."""
+    """Whether what is asserted holds, and no red flag fails the claim; true where nothing is
+    asserted. None where it could not be tested, or cannot be told."""
     cannot_tell: Remark | None = None
     """Why the results can neither show what is asserted nor that it does not hold."""
     outcome: Outcome | None = None

@@ -66,7 +66,7 @@ class ReplicatesRecord(DesignRecord):
     seed: int
     runs: list[Replicate] = field(default_factory=list)
     share_passed: Share | None = None
-    """Share of the replicates in which the claim holds."""
+    """Share of the replicates in which the claim holds; None where nothing is claimed."""
     contradicting: Share | None = None
     """Share whose verdict contradicts that of the majority."""
 

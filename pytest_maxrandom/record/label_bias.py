@@ -14,6 +14,9 @@ LabelCheck = Literal["recall", "move", "redraw"]
 BaseRate = Literal["off", "control", "content_free"]
 Interaction = Literal["cloze", "counterfactual"]
 Calibration = Literal["contextual", "pride"]
+Doubt = Literal["fails", "cannot tell", "guessed"]
+"""Why a claim's best accuracy shows no knowledge: the claim fails, or cannot be told; or it does
+neither, and who knows nothing reaches that accuracy as well."""
 
 
 @dataclass(slots=True)
@@ -120,9 +123,10 @@ class LabelBiasRecord(DesignRecord):
     asserted: dict[str, Any]
     """{"above_random": 0.05}: the level of the p-values; empty where nothing is asserted."""
     interactions: list[InteractionBias] = field(default_factory=list)
-    claim_holds: bool | None = None
-    """Whether what the claim asserts holds, red flags aside; for a claim that asserts nothing,
-    whether its p_max is at most the level of the check."""
+    doubt: Doubt | None = None
+    """Why the best accuracy of the claim shows no knowledge, whatever is found of its labels; None
+    where it does. guessed: nothing is claimed, and p_max or the permutation p is above the level of
+    the check; or a red flag warns that a constant answer, or shuffled right answers, do as well."""
     finding: LabelFinding | None = None
     sentence: str | None = None
     """The finding, with the numbers behind it."""

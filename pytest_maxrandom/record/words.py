@@ -132,7 +132,7 @@ ALLOWED: Literal["cannot tell, as allowed"] = "cannot tell, as allowed"
 def _on(what: PassesOn, article: str = "") -> ShownOutcome:
     on = f"on {article}{what}"
     return ShownOutcome(
-        "✅", f"passes {on}", f"pass {on}", "yellow", f"passes ({what})", brief=what, tested=True
+        "✅", f"passes {on}", f"pass {on}", "yellow", f"passes ({what})", tested=True
     )
 
 

@@ -11,6 +11,7 @@ from pytest_maxrandom.notation import NONE, accuracy, count, equals, level, p_va
 from pytest_maxrandom.record import (
     OUTCOMES,
     ClaimRecord,
+    Doubt,
     InteractionBias,
     LabelBiasRecord,
     LabelRow,
@@ -31,6 +32,11 @@ _NEGLIGIBLE = 1e-6
 _NO_SHARE = 1e-9
 """A smaller share is rounding."""
 _DIGEST = re.compile("[0-9a-f]{32,}")
+_DOUBTS: dict[Doubt, str] = {
+    "fails": "the claim itself fails",
+    "cannot tell": "the claim itself cannot be told",
+    "guessed": "who knows nothing reaches the best accuracy as well",
+}
 _METHODS = {"contextual": "contextual calibration", "pride": "PriDe"}
 
 
@@ -63,11 +69,13 @@ def bias_failure(record: LabelBiasRecord) -> str | None:
             f"{shown} is above {level(bound)}" if over and unknown else shown
             for shown, bound, over in _compared(bias, record)
         )
-        alone = unknown and record.claim_holds is False
+        why = ""
+        if unknown and record.doubt is not None and record.cannot_tell is None:
+            why = f", since {_DOUBTS[record.doubt]}"
         failed.append(
             f"{f'{bias.interaction}: ' * several}Nvr-X score {accuracy(bias.score)}, best guesser "
             f"{accuracy(bias.score_baseline)} ({compared}; t = {count(bias.t)}, n = "
-            f"{count(bias.n)}): {bias.finding}{', since the claim itself fails' * alone}"
+            f"{count(bias.n)}): {bias.finding}{why}"
         )
     told = "; ".join(failed)
     if record.cannot_tell is None:
@@ -102,8 +110,8 @@ def _found(bias: InteractionBias, record: LabelBiasRecord) -> str:
         )
     if beyond:
         more += f", for which the last p shows knowledge from {level(compared[-1][1])} on"
-    unheld = record.claim_holds is False and "the claim itself fails"
-    return f"Cannot tell: {numbers}; but {clauses(unheld, uneven and more, sep=', and ')}."
+    doubt = record.doubt and _DOUBTS[record.doubt]
+    return f"Cannot tell: {numbers}; but {clauses(doubt, uneven and more, sep=', and ')}."
 
 
 def _compared(bias: InteractionBias, record: LabelBiasRecord) -> list[tuple[str, float, bool]]:

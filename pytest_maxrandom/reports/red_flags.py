@@ -63,7 +63,10 @@ def page_of(kind: str) -> str:
 
 def remedy(flag: RedFlag) -> str:
     """Say what to do in a few words, of which `page_of` has more; of an unknown kind its text."""
-    return KINDS[flag.kind].remedy if flag.kind in KINDS else flag.text
+    kind = KINDS.get(flag.kind)
+    if kind is None:
+        return flag.text
+    return _in_few_words(kind, kind.remedy_of, flag, kind.remedy)
 
 
 def does(flag: RedFlag) -> str:
@@ -161,9 +164,12 @@ def brief(flag: RedFlag) -> str:
     kind = KINDS.get(flag.kind)
     if kind is None:
         return flag.kind.replace("_", " ")
-    if not (kind.brief_of and flag.parameters):
-        return kind.brief
-    return _filled(kind, kind.brief_of, flag, kind.brief)
+    return _in_few_words(kind, kind.brief_of, flag, kind.brief)
+
+
+def _in_few_words(kind: RedFlagKind, template: str, flag: RedFlag, known: str) -> str:
+    """Say of what was found what is said of it alone, and else what its kind says of any."""
+    return _filled(kind, template, flag, known) if template and flag.parameters else known
 
 
 def _filled(kind: RedFlagKind, template: str, flag: RedFlag, known: str) -> str:

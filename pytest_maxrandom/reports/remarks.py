@@ -145,8 +145,8 @@ SENTENCES: dict[str, str] = {
     "incumbent_named_in_turn": "The incumbent is number {place:,} of those, each a prompt to a "
     "model, that were named on these examples and that nobody had tried here before: whoever names "
     "several in turn may keep the one that is beaten most easily. So p is also times {factor:,}, "
-    "which is k (k + 1) for the k-th; together they pass in at most 1.5 times the level where "
-    "nothing is better.",
+    "which is k (k + 1) for the k-th; together these p-values are at most a level with at most 1.5 "
+    "times that probability where nothing is better.",
     # What could be tested.
     "no_blank_control": "There is no control with blank inputs, because all examples have the same "
     "input: the choices are the question.",
@@ -174,7 +174,7 @@ SENTENCES: dict[str, str] = {
     "not_permutable": "knowledge cannot be distinguished from a preferred label, because {why}; or "
     "claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
     "one_right_answer": "knowledge cannot be distinguished from a preferred label, because {why}: "
-    "add examples with other right answers, or claim `p_max` by name (`assert: {{p_max: 0.05}}`)",
+    "add examples with other right answers",
     "only_places": "knowledge cannot be distinguished from a preferred text, such as 'none of "
     "these', because answers are recorded by letters or numbers and the results do not say which "
     f"texts these stand for: {_LIST_CHOICES}, or claim by name what letters can show (`assert: "

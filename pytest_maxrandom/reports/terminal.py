@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_maxrandom.errors import where_keys_are
-from pytest_maxrandom.notation import count
+from pytest_maxrandom.notation import NONE, count
 from pytest_maxrandom.record import LISTS, OUTCOMES, SETTLED, ClaimRecord, RunRecord
 from pytest_maxrandom.reports import red_flags
 from pytest_maxrandom.reports.design_sections import design_tables
 from pytest_maxrandom.reports.designs import without_boost
 from pytest_maxrandom.reports.headlines import by_luck
 from pytest_maxrandom.reports.layout import Line, Markup, table_lines, wrapped
-from pytest_maxrandom.reports.phrases import decisive_name
+from pytest_maxrandom.reports.phrases import decisive_name, decisive_p
 from pytest_maxrandom.reports.sections import claims_table, guessers_of_constants
 from pytest_maxrandom.reports.summary import (
     asserts,
@@ -104,7 +104,8 @@ def _tables(run: RunRecord, width: int, verbosity: int) -> Iterator[Line]:
         sentence = ", ".join(
             f"{name} of {number_of(number, 'claim')}" for name, number in deciding.items()
         )
-        rest = ", p_max of the others" if deciding.total() < len(shown) else ""
+        with_p = sum(decisive_p(claim) != NONE for claim in shown)
+        rest = ", p_max of the others" if deciding.total() < with_p else ""
         yield from wrapped(f"p is the p-value that decides: {sentence}{rest}", width)
     if verbosity >= 0 and (sentence := guessers_of_constants(shown)):
         yield from wrapped(sentence, width)

@@ -233,7 +233,7 @@ def max_t_of_all(
     strata: ArrayLike | None = None,
     groups: Sequence[Hashable] | None = None,
     seed: int = 0,
-) -> tuple[float, PermutationTest, float]:
+) -> tuple[float, PermutationTest, float | None]:
     """Test the best of t prompts, of which some are at hand.
 
     Each of the others is taken to reach the best score with permuted right answers as often as the
@@ -256,7 +256,8 @@ def max_t_of_all(
     test
         Of the prompts at hand.
     bound
-        What the best score must exceed for a p-value of at most ``level``; infinity where none can.
+        What the best score must exceed for a p-value of at most ``level``; infinity where none can,
+        and None where the draws that decided the test are too few to tell.
     """
     tested = partial(
         max_t_test,
@@ -276,7 +277,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 def of_all(
     tested: Callable[..., Test], answers: NDArray[np.integer[Any]], t: int, level: float
-) -> tuple[float, Test, float]:
+) -> tuple[float, Test, float | None]:
     """Test the best of t prompts, of which some are at hand, by any test: see `max_t_of_all`.
 
     Parameters
@@ -288,11 +289,18 @@ def of_all(
     test = tested(answers, permutations=permutations_for(level), stop_after=STOP_AFTER)
     others = t - len(answers)
     if others <= 0:
-        return test.p_value, test, test.bound(level)
+        return test.p_value, test, _as_far_as_known(test.bound(level), test)
     enough = min(MOST, permutations_for(level / others))
     alone = tested(answers[[test.best_prompt]], permutations=enough, stop_after=STOP_AFTER)
     p_value = min(1.0, test.p_value + others * alone.p_value)
-    return p_value, test, _bound_of_all(test, alone, others, level)
+    bound = _bound_of_all(test, alone, others, level)
+    return p_value, test, _as_far_as_known(bound, test, alone)
+
+
+def _as_far_as_known(bound: float, *tests: ArrangementTest) -> float | None:
+    """Return a bound; None where more draws, of a test that stopped early, might have found one."""
+    stopped = any(each.exceedances >= STOP_AFTER for each in tests)
+    return None if stopped and math.isinf(bound) else bound
 
 
 def _bound_of_all(

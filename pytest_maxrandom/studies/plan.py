@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.plan import plan, read_suite
-from pytest_maxrandom.claims.planned import Planned, PlannedClaim
+from pytest_maxrandom.claims.planned import ClaimOfSuite, Planned, PlannedClaim
 from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.claims.untestable import missing_claims
 from pytest_maxrandom.models.registry import Backends
@@ -40,10 +40,15 @@ def plan_file(path: Path, backends: Backends | None = None) -> list[Planned]:
     return [*planned, *plan_comparisons(suite, planned)]
 
 
-def sweeps_of(planned: Sequence[Planned]) -> list[PlannedClaim]:
-    """Return the claims whose models are run, replicates included; comparisons are made of them."""
-    found: dict[PlannedClaim, None] = {}
+def claims_of(planned: Sequence[Planned]) -> list[ClaimOfSuite]:
+    """Return all claims, replicates included; comparisons and other checks are made of them."""
+    found: dict[ClaimOfSuite, None] = {}
     for each in planned:
         claims = each.claims if isinstance(each, PlannedReplicates) else [each]
-        found |= dict.fromkeys(claim for claim in claims if isinstance(claim, PlannedClaim))
+        found |= dict.fromkeys(claim for claim in claims if isinstance(claim, ClaimOfSuite))
     return list(found)
+
+
+def sweeps_of(planned: Sequence[Planned]) -> list[PlannedClaim]:
+    """Return the claims whose models are run, replicates included."""
+    return [claim for claim in claims_of(planned) if isinstance(claim, PlannedClaim)]

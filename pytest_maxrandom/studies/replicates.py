@@ -203,7 +203,7 @@ def record_replicates(
     untold = [run.cannot_tell for run in runs if run.passed is None]
     claims = record.asserted.keys() - {"in_replicates"}
     record.runs = list(runs)
-    record.share_passed = held / total
+    record.share_passed = held / total if claims else None
     told = [run.passed if claims else run.verdict for run in runs if run.passed is not None]
     record.contradicting = contradicting_share(told) if told else None
     needed = 0 if in_replicates is None else math.ceil(in_replicates * total)

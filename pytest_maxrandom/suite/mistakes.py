@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
-    SuiteSpec: (RecordedSuiteSpec, "of recorded results"),
+    SuiteSpec: (RecordedSuiteSpec, "of recorded results (`backend: recorded`)"),
     RecordedSuiteSpec: (SuiteSpec, "whose models are run"),
 }
 """The other kind of suite, and what it is about."""

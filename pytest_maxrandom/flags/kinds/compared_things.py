@@ -210,7 +210,7 @@ RED_FLAG = RedFlagKind(
     sentences={
         "choices": f"{_COMPARE}, and the same "
         "things are right again and again: who has an order of its own over them, and knows "
-        "nothing, passes far more often than the p-values say; record what was answered "
+        "nothing, does as well far more often than the p-values say; record what was answered "
         "(`prediction`), so that other orders of the things can be tried.",
         "questions": f"{_COMPARE} in the questions' texts, such as {{alike[0]!r}} and "
         "{alike[1]!r}: if the things are given other orders, p is {p:p}, above {level:level}, so "

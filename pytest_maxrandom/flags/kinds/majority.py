@@ -9,6 +9,7 @@ from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, Parameters, 
 from pytest_maxrandom.record.metrics import METRICS
 
 _ROUNDING = 1e-12
+_BALANCE = "claim balanced accuracy, or balance the labels"
 
 
 def _check(judged: JudgedAnswers) -> Found:
@@ -27,7 +28,8 @@ def _check(judged: JudgedAnswers) -> Found:
         case, reached = "accuracy", {"correct": constant.correct, "n": constant.n}
         as_good = constant.correct / constant.n >= result.reached
     if as_good:
-        yield Flag("majority", {"case": case, "label": name_of(judged, label), **reached})
+        parameters = {"case": case, "label": name_of(judged, label), **reached}
+        yield Flag("majority", {**parameters, "always_right": constant.correct == constant.n})
 
 
 def _always(of: Parameters) -> str:
@@ -40,6 +42,15 @@ def _always(of: Parameters) -> str:
 
 def _always_brief(of: Parameters) -> str:
     return "always the same place" if of["label"] is None else f'always "{of["label"]}"'
+
+
+def _way_out(of: Parameters) -> str:
+    """Say what would show knowledge: in balanced accuracy every label must be right somewhere."""
+    if of["always_right"]:
+        return "add examples with other right answers"
+    if of["case"] == "accuracy" and of["label"] is not None:
+        return _BALANCE
+    return "balance the labels"
 
 
 RED_FLAG = RedFlagKind(
@@ -55,8 +66,9 @@ RED_FLAG = RedFlagKind(
     },
     brief="no better than the same answer to all",
     brief_of="no better than {always_brief}",
-    remedy="claim balanced accuracy, or balance the labels",
+    remedy=_BALANCE,
+    remedy_of="{way_out}",
     check=_check,
-    parts={"always": _always, "always_brief": _always_brief},
+    parts={"always": _always, "always_brief": _always_brief, "way_out": _way_out},
     reads_labels=True,
 )

@@ -76,7 +76,7 @@ RED_FLAG = RedFlagKind(
     sentences="The right answers follow the order of the {n:,} examples (they change "
     "{changes:,} {changes:time/times}), and so do the answers: if right answers are shuffled among "
     "neighbours only, or moved on along the file, p is {p:p}, above {level:level} "
-    "(half the level), so a model that answers each section alike would pass; add a column with "
+    "(half the level), so a model that answers each section alike does as well; add a column with "
     f"what neighbours have in common, such as their section, and name it with {CLUSTERS}",
     brief="answers follow the file's order",
     remedy="name the sections as clusters",

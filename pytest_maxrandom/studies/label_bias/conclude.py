@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.answers import Answers
     from pytest_maxrandom.record import (
+        Doubt,
         Interaction,
         LabelBiasRecord,
         LabelCheck,
@@ -175,19 +176,21 @@ def add_base_rates(bias: InteractionBias, base_rates: BaseRates) -> None:
         bias.r, bias.r_low, bias.r_high = fit.r, fit.low, fit.high
 
 
-def holds(result: Result, level: float, *, asserts: bool) -> bool:
-    """Tell whether a claim holds, and a preferred label does not explain it.
+def doubt(result: Result, level: float, *, asserts: bool) -> Doubt | None:
+    """Say why the best accuracy of a claim shows no knowledge; None where it does.
 
-    Of one that asserts nothing it is whether guessers, and the same answers with shuffled right
-    answers, hardly reach its best accuracy.
+    A claim that asserts nothing neither passes nor fails: what counts is whether guessers, or the
+    same answers with shuffled right answers, reach its best accuracy.
     """
-    if any(flag.kind in _OF_LABELS for flag in result.red_flags):
-        return False
-    if asserts:
-        return bool(result.holds)
-    if result.p_max is None:
-        return False
-    return not above(max(result.p_max, result.permutation_p or 0.0), level)
+    if result.cannot_tell is not None:
+        return "cannot tell"
+    of_labels = [flag.severity for flag in result.red_flags if flag.kind in _OF_LABELS]
+    if asserts and (not result.holds or "fail" in of_labels):
+        return "fails"
+    if asserts or of_labels:
+        return "guessed" if of_labels else None
+    known = [p for p in (result.p_max, result.permutation_p) if p is not None]
+    return "guessed" if not known or above(max(known), level) else None
 
 
 def record_finding(

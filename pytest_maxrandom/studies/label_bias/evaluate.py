@@ -23,7 +23,7 @@ from pytest_maxrandom.stats.seeding import Stream
 from pytest_maxrandom.studies.label_bias.answers import label_answers, moved_answers
 from pytest_maxrandom.studies.label_bias.conclude import (
     add_base_rates,
-    holds,
+    doubt,
     record_finding,
     reduce,
 )
@@ -86,8 +86,7 @@ def judge(
     record.add_arithmetic(own.engine)
     result, *_ = evaluation.judge(own, progress)
     asserts = bool(planned.claim.claim.asserted())
-    if result.cannot_tell is None:
-        record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
+    record.doubt = doubt(result, planned.spec.level, asserts=asserts)
     t, *_ = evaluation.tries.counted()
     further: list[Sweep] = []
 
@@ -113,11 +112,9 @@ def judge_recorded(planned: PlannedLabelBias, record: LabelBiasRecord) -> None:
     assert isinstance(recorded, RecordedClaim)
     assert recorded.evidence is not None
     result, asserts = result_of_recorded(recorded), bool(recorded.claim.asserted())
-    if result.cannot_tell is None:
-        record.claim_holds = holds(result, planned.spec.level, asserts=asserts)
-    held = bool(record.claim_holds)
-    t = recorded.evidence.t
-    found = reduce(planned.answers, "cloze", planned.spec, t, claim_holds=held)
+    record.doubt = doubt(result, planned.spec.level, asserts=asserts)
+    t, is_sound = recorded.evidence.t, record.doubt is None
+    found = reduce(planned.answers, "cloze", planned.spec, t, claim_holds=is_sound)
     record_finding(record, [found], result.cannot_tell)
 
 
@@ -129,11 +126,11 @@ def _of_interaction(
     `natural` is what the prompts answered to the examples as they are; t counts all prompts.
     """
     labels, names, named = plan.labels, plan.names, {"interaction": plan.interaction}
-    moved, held = None, bool(record.claim_holds)
+    moved, is_sound = None, record.doubt is None
     if plan.moved:
         moved = moved_answers(labels, len(names), natural, ask(plan.moved))
     shown = label_answers(labels, names, natural)
-    bias = reduce(shown, plan.interaction, plan.spec, t, moved=moved, claim_holds=held)
+    bias = reduce(shown, plan.interaction, plan.spec, t, moved=moved, claim_holds=is_sound)
     free = ask(plan.content_free) if plan.content_free else ()
     if plan.spec.base_rate != "off":
         best = plan.asked.digests.index(bias.best_prompt)

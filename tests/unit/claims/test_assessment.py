@@ -166,8 +166,17 @@ def test_a_constant_answer_passes_p_max_on_unbalanced_labels_but_not_max_t() -> 
     assert (fooled.holds, fooled.passed) == (True, False)
     assert {flag.kind for flag in fooled.failing_flags} == {"constant_answers", "majority", "max_t"}
     majority = next(flag for flag in fooled.red_flags if flag.kind == "majority")
-    parameters = {"case": "accuracy", "label": "Yes", "correct": 70, "n": 100}
-    assert (majority.severity, majority.parameters) == ("fail", parameters)
+    assert majority.severity == "fail"
+    assert [majority.parameters[key] for key in ("label", "correct", "n")] == ["Yes", 70, 100]
+
+
+@pytest.mark.parametrize("golds", ["y" * 40, "yynn"])
+def test_nothing_is_said_to_be_needed_where_no_result_can_pass(golds: str) -> None:
+    """Right answers that can be shuffled in fewer ways than the level asks for tell nothing."""
+    record = assessed(yes_no(golds), always("Yes"), claim=AssertSpec(permutation_p=0.05))
+    assert (record.passed, record.critical_count) == (False, None)
+    assert ", needs " not in str(record.message)
+    assert "unpassable" in {flag.kind for flag in record.red_flags}
 
 
 def affirming(golds: str) -> tuple[Example, ...]:

@@ -10,7 +10,7 @@ import pytest
 
 from pytest_maxrandom.cli import main
 from tests.integration.action_runner import commands
-from tests.unit.recorded.suites import rows, save, suite_text
+from tests.unit.recorded.suites import judged, planned, rows, save, suite_text, write_csv
 
 SUITE = """\
 models:
@@ -85,6 +85,67 @@ def test_a_claim_that_no_answer_can_show_is_remarked_before_any_is_asked_for(
     assert main(["check", "eval_suites"]) == 0
     told = "no run can tell: no guesser is compared with scores"
     assert (told in capsys.readouterr().out) is is_told
+
+
+def cells(number: int, **more: object) -> list[dict[str, object]]:
+    """Rows of a table of two prompts on examples with right answers in turn."""
+    gold = [("yes", "no")[place % 2] for place in range(number)]
+    return [
+        {"prompt": prompt, "example": place, "prediction": right, "gold": right, **more}
+        for prompt in range(2)
+        for place, right in enumerate(gold)
+    ]
+
+
+LISTED = cells(40, choices=["yes", "no"])
+GRADED = [{**row, "score": 0.5} for row in cells(40)]
+FEW = [{**row, "source": f"s{int(str(row['example'])) // 12}"} for row in LISTED]
+
+
+@pytest.mark.parametrize(
+    ("table", "names", "kept", "kind"),
+    [
+        (LISTED, {}, ["prediction", "gold", "choices"], None),
+        (LISTED, {}, ["correct"], "only_right_and_wrong"),
+        (LISTED, {}, ["correct", "gold"], "choices_unlisted"),
+        (FEW, {"cluster": "source"}, ["prediction", "gold", "choices", "source"], "few_clusters"),
+        (
+            FEW, {"cluster": "source"}, ["correct", "gold", "choices", "source"],
+            "answers_not_given_of_clusters",
+        ),
+        (GRADED, {}, ["score"], "no_guessers"),
+    ],
+)  # fmt: skip
+def test_a_recorded_claim_that_no_run_can_tell_is_named_as_any_other(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    table: list[dict[str, object]],
+    names: dict[str, str],
+    kept: list[str],
+    kind: str | None,
+) -> None:
+    """By the rule by which a run judges it; not where something is claimed by name, or nothing."""
+    written = [{"prompt": row["prompt"], "example": row["example"],
+                **{key: row.get(key, 1) for key in kept}} for row in table]  # fmt: skip
+    write_csv(folder / "r.csv", written)
+    columns = "".join(f", columns: {{{key}: {name}}}" for key, name in names.items())
+    task = "{name: t}" if "score" in kept else "{name: t, chance: 1/2}"
+    text = suite_text(task, "", f"r.csv, format: table, shots: 0{columns}")
+    (folder / "good.yaml").write_text(text)
+    [claim] = planned(folder, text)
+    assert (claim.claim.cannot_tell and claim.claim.cannot_tell.kind) == kind
+    record = judged(claim)
+    assert (record.cannot_tell and record.cannot_tell.kind) == kind
+    assert main(["check", str(folder / "s.yaml")]) == 0
+    first, *said = capsys.readouterr().out.splitlines()
+    assert first == "1 suite, no mistake"
+    why = [] if record.cannot_tell is None else [record.cannot_tell.text]
+    assert said == [f"eval_suites/s.yaml:4: remark: t[m-0shot]: no run can tell: {each}"
+                    for each in why]  # fmt: skip
+    for named in ("assert: report\n", "assert: {beats: 0.5}\n"):
+        (folder / "s.yaml").write_text(text + named)
+        assert main(["check", str(folder / "s.yaml")]) == 0
+        assert capsys.readouterr().out == "1 suite, no mistake\n"
 
 
 @pytest.mark.parametrize(

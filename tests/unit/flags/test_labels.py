@@ -10,10 +10,17 @@ from scipy import stats
 
 from pytest_maxrandom.flags import Flag, find
 from pytest_maxrandom.flags.counting import majority
+from pytest_maxrandom.record import RedFlag
+from pytest_maxrandom.reports.red_flags import remedy
 from tests.unit.flags.made import answered, result, seen
 
 T, N, M = 10, 100, 4
 GOLD = [0] * 45 + [1] * 20 + [2] * 20 + [3] * 15
+
+
+def majority_of(correct: int, label: str | None) -> dict[str, Any]:
+    shown = {"label": label, "correct": correct, "n": N, "always_right": correct == N}
+    return {"case": "accuracy", **shown}
 
 
 def kinds(answers: np.ndarray, gold: list[int], **given: object) -> list[str]:
@@ -29,7 +36,7 @@ def test_a_constant_answer_beats_the_best_of_ten_guessers_and_is_told_in_three_w
     assert constant.parameters == {
         "told": 10, "prompts": 10, "prompt": None, "label": "A", "place": 1, "share": 1.0
     }  # fmt: skip
-    assert best == Flag("majority", {"case": "accuracy", "label": "A", "correct": 45, "n": 100})
+    assert best == Flag("majority", majority_of(45, "A"))
     assert shuffled == Flag("max_t", {"p_max": p_max, "permutation_p": 1.0, "level": 0.05})
 
 
@@ -60,7 +67,7 @@ def test_a_claim_that_fails_needs_no_such_flag() -> None:
 def test_places_in_a_list_are_no_words() -> None:
     answers = np.random.default_rng(0).permuted(np.tile(GOLD, (2, 1)), axis=1)
     (flag,) = find(answered(answers, GOLD, labels=(), result=result(40, N)))
-    assert flag.parameters == {"case": "accuracy", "label": None, "correct": 45, "n": 100}
+    assert flag.parameters == majority_of(45, None)
     assert find(answered(answers, GOLD, labels=(), comparable=False, result=result(40, N))) == []
 
 
@@ -93,6 +100,36 @@ def test_a_few_constant_prompts_are_told_if_one_is_the_best() -> None:
 
 def test_one_right_label_leaves_nothing_else_to_say() -> None:
     assert kinds(np.zeros((T, N), int), [0] * N) == []
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        (GOLD, "claim balanced accuracy, or balance the labels"),
+        # Balanced accuracy says nothing where one label alone is ever right.
+        ([0] * N, "add examples with other right answers"),
+    ],
+)
+def test_what_to_do_about_a_constant_answer_is_what_helps(gold: list[int], said: str) -> None:
+    judged = result(gold.count(0), N, permutation_p=0.01)
+    flags = find(answered(np.zeros((T, N), int), gold, result=judged))
+    [flag] = [each for each in flags if each.kind == "majority"]
+    assert flag.parameters == majority_of(gold.count(0), "A")
+    assert remedy(RedFlag("majority", "fail", "", dict(flag.parameters))) == said
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        # It is balanced accuracy that is claimed; and places have none.
+        {"case": "score", "label": "B", "always_right": False},
+        {"case": "accuracy", "label": None, "always_right": False},
+    ],
+)
+def test_balanced_accuracy_is_no_way_out_of_itself_or_where_labels_are_places(
+    parameters: dict[str, Any],
+) -> None:
+    assert remedy(RedFlag("majority", "fail", "", parameters)) == "balance the labels"
 
 
 def test_few_examples_may_have_the_same_answer_by_accident() -> None:
@@ -141,4 +178,4 @@ def test_a_constant_answer_in_another_score_than_accuracy_is_told(
     if told:
         (flag,) = find(answered(answers, GOLD, **judged))
         parameters = {"case": "score", "label": "B", "score": "balanced accuracy", "value": 0.5}
-        assert flag == Flag("majority", parameters)
+        assert flag == Flag("majority", {**parameters, "always_right": False})

@@ -249,7 +249,7 @@ def test_it_is_true_where_it_passes_and_in_no_other_case() -> None:
     # Right answers that are all the same say which other ones would help.
     same = judge({"prediction": np.array([["yes"] * N]), "gold": ["yes"] * N}, choices=2)
     assert same.passed is None
-    assert "are the same: add examples with other right answers, or" in (same.why or "")
+    assert "are the same: add examples with other right answers (" in (same.why or "")
     # Of clusters p_max by name takes examples for independent, and is no way out.
     for given, kind in ((gold, "answers_not_given"), ({}, "only_right_and_wrong")):
         known = judge({"correct": right, "cluster": CLUSTERS, **given}, choices=2)

@@ -339,6 +339,10 @@ NO_JSON = r"r.jsonl:\d+: .* is not valid JSON; write null where there is no valu
 NO_CHANCE = r"s.yaml:4: tasks\[0\]: the results do not give the chance .*; give `chance`, such as"
 MISSING = r"r.\w+:\d+: .*: prediction is '(nan|NA)', as programs write where .*; write a word such"
 NO_SUCH_GOLD = r":\d+: .* has the gold label '0', which is none of its .*; write the texts"
+ALWAYS_RIGHT = (
+    "cannot tell: .* right answers that could be shuffled are the same: add examples with other "
+    r"right answers \(best"
+)
 EXPECTED: dict[str, dict[str, str]] = {
     "as it should be": dict.fromkeys(WAYS, "passes"),
     "gold of a part: null": NO_GOLD,
@@ -426,7 +430,7 @@ EXPECTED: dict[str, dict[str, str]] = {
         WAYS, r"fails: best \.700, needs .*permutation p > \.999"
     ),
     "one example": dict.fromkeys(WAYS, r"fails: best 1\.000; no accuracy can pass"),
-    "all gold alike": dict.fromkeys(WAYS, r"fails: best \.950; no accuracy can pass"),
+    "all gold alike": dict.fromkeys(WAYS, ALWAYS_RIGHT),
     "one id, other gold": {
         "jsonl": "r.jsonl:2: .*: prompt 'p0' already has an answer to example 'e0' in line 1; keep",
         "csv": "r.csv:3: .*: prompt 'p0' already has an answer to example 'e0' in line 2; keep one",
@@ -482,3 +486,31 @@ def test_p_max_by_name_is_judged_where_there_is_one_cluster(way: str, tmp_path: 
     assert record.failing_flags == []
     [note] = [each for each in record.notes if each.kind == "no_permutations"]
     assert "only 1 of the clusters can take each other's right answers" in note.values["why"]
+
+
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("hits", [N, N - 1])
+def test_where_one_answer_is_always_right_nothing_can_be_told_with_or_without_predictions(
+    told: bool, hits: int, tmp_path: Path
+) -> None:
+    """Nobody can be better, so it is not the prompts that fail; p_max by name is no way out."""
+    rows = [
+        {"prompt": f"p{prompt}", "example": f"e{place}", "gold": "yes", "choices": ["yes", "no"],
+         **({"prediction": "yes" if place < hits else "no"} if told else {"correct": place < hits})}
+        for prompt in range(T) for place in range(N)
+    ]  # fmt: skip
+    write_csv(tmp_path / "r.csv", rows)
+    for asserted in ("", ", assert: {p_max: 0.05}"):
+        text = suite_text(f"{{name: t{asserted}}}", model="r.csv, format: table, shots: 0")
+        [claim] = planned(tmp_path, text)
+        record = judged(claim)
+        assert "majority" in {flag.kind for flag in record.red_flags}
+        if asserted:
+            assert record.passed is False
+        else:
+            assert record.passed is None
+            assert record.cannot_tell is not None
+            assert record.cannot_tell.kind == "one_right_answer"
+            assert "p_max` by name" not in record.cannot_tell.text
+            # It is told beside guessers, not beside those who are always right.
+            assert (record.max_random_baseline or 1) < 1

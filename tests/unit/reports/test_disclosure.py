@@ -146,3 +146,13 @@ def test_t_of_a_ledger_stands_in_the_disclosure() -> None:
         "t = 45: all prompts ever evaluated for this claim; this run tried 20 of 91,390 possible"
         in disclosed(record).text
     )
+
+
+def test_the_overview_names_the_p_value_that_the_table_shows() -> None:
+    """That which decides, which may be a permutation p; p_max where nothing is claimed."""
+    reported: dict[str, Any] = {"asserted": {}}
+    for of_claim, named in (({}, "the p-value that decides"), (reported, "p_max")):
+        claims = [claim(id=f"s.yaml::c{number}", **of_claim) for number in range(12)]
+        said = f"the maximum random baseline and {named} of each"
+        assert said in disclosure(run(*claims))
+        assert said.replace("p_max", r"$p_{\max}$") in " ".join(latex(run(*claims)).split())

@@ -176,6 +176,10 @@ def test_another_p_value_that_decides_is_named() -> None:
     told = "p is the p-value that decides: permutation p of 1 claim, p_max of the others"
     assert lines[-1] == told
     assert shown(run(record))[-1] == told.removesuffix(", p_max of the others")
+    # What cannot be told has no p-value that decides.
+    untold = claim(asserted={"permutation_p": 0.05}, passed=None, outcome="cannot tell")
+    [last] = [line for line in shown(run(record, untold)) if line.startswith("p is the p-value")]
+    assert last == told.removesuffix(", p_max of the others")
 
 
 @pytest.mark.parametrize("n", [60, 1000])

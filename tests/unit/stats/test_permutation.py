@@ -151,6 +151,27 @@ def test_prompts_that_are_not_at_hand_add_the_p_value_of_the_best_one() -> None:
     assert known <= 0.01  # a perfect result passes among many
 
 
+@pytest.mark.parametrize("level", [0.05, 0.0005])
+@pytest.mark.parametrize("others", [0, 1, 60, 500])
+def test_no_score_is_said_to_be_too_low_where_a_perfect_prompt_would_pass(
+    level: float, others: int
+) -> None:
+    """A test of guesses stops early: its few draws do not tell that no score is enough."""
+    generator = np.random.default_rng(3)
+    gold = generator.integers(0, 2, 60)
+    guesses = generator.integers(0, 2, (4, 60))
+    guesses[:] = np.where(generator.random((4, 60)) < 0.5, gold, 1 - gold)[0]
+    p, test, bound = max_t_of_all(guesses, gold, None, 4 + others, level=level)
+    assert p > level
+    assert test.exceedances >= STOP_AFTER
+    perfect = np.concatenate([gold[None], guesses[1:]])
+    passes, _, reached = max_t_of_all(perfect, gold, None, 4 + others, level=level)
+    assert passes <= level
+    assert bound is None or bound < 1
+    assert reached is not None
+    assert reached < 1
+
+
 def test_the_same_seed_gives_the_same_result_and_gold_may_be_labels_or_sets() -> None:
     generator = np.random.default_rng(6)
     predictions, gold = generator.integers(0, 3, (10, 40)), generator.integers(0, 3, 40)

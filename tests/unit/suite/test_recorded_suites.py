@@ -220,7 +220,8 @@ def test_a_mistake_is_told_with_its_line(load: RecordedSuiteText, text: str, tol
 def test_numbers_are_keys_in_the_places_of_numbers_only(suite: SuiteText) -> None:
     (told,) = suite.mistakes(MINIMAL.replace("x.csv", "x.csv, n: {1: 5}"))
     assert told.startswith(
-        "2: unknown key `tasks[0].n`; it belongs to suites of recorded results ("
+        "2: unknown key `tasks[0].n`; it belongs to suites of recorded results (`backend: "
+        "recorded`) (keys here: "
     )
     text = MINIMAL + "prompts:\n  formats: &list [{}]\n  1: *list\n"
     assert suite.mistakes(text) == ["5: found '1' as a key, expected a word"]

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pytest
 
-from pytest_maxrandom.record import InteractionBias, LabelBiasRecord, LabelRow, Remark
+from pytest_maxrandom.record import (
+    Doubt,
+    InteractionBias,
+    LabelBiasRecord,
+    LabelRow,
+    RedFlag,
+    Remark,
+)
+from pytest_maxrandom.record.result import Result
 from pytest_maxrandom.reports.wording import word
 from pytest_maxrandom.stats.labels.null import move_baseline
 from pytest_maxrandom.stats.labels.priors import BaseRates
 from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 from pytest_maxrandom.studies.label_bias.conclude import (
     add_base_rates,
+    doubt,
     record_finding,
     reduce as reduce_answers,
 )
@@ -287,7 +296,7 @@ def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     assert found.permutation_p is not None
     assert max(found.p_value, found.permutation_p) < 0.05
     told = record()
-    told.claim_holds = False
+    told.doubt = "fails"
     concluded(told, [found])
     assert (told.finding, told.passed) == ("cannot tell", False)
     assert told.sentence is not None
@@ -295,6 +304,47 @@ def test_a_score_above_guessers_is_no_knowledge_where_the_claim_fails() -> None:
     assert told.message is not None
     assert told.message.endswith(": cannot tell, since the claim itself fails")
     assert reduce(asked(leaning(5)), "cloze", spec(), 1).finding == "knowledge"
+
+
+@pytest.mark.parametrize("why", get_args(Doubt))
+def test_a_claim_is_said_to_fail_only_where_it_does(why: Doubt) -> None:
+    """Neither where nothing is claimed, nor where it cannot be told, nor where a flag warns."""
+    knows = asked(np.tile(np.arange(N) % M, (2, 1)))
+    found = reduce(knows, "cloze", spec(), 2, claim_holds=False)
+    told = record()
+    told.doubt = why
+    concluded(told, [found])
+    for text in (told.sentence, told.message):
+        assert text is not None
+        assert ("the claim itself fails" in text) is (why == "fails")
+        assert "but ." not in text
+    assert re.search(r"(?<!right); but \S.*\.$", str(told.sentence))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "asserts", "expected"),
+    [
+        ({"holds": True}, True, None),
+        ({"holds": False}, True, "fails"),
+        ({"holds": None, "cannot_tell": Remark("only_right_and_wrong")}, True, "cannot tell"),
+        ({"holds": True, "red_flags": [RedFlag("majority", "fail")]}, True, "fails"),
+        ({"holds": True, "red_flags": [RedFlag("majority", "warn")]}, True, "guessed"),
+        ({"holds": True, "p_max": 0.0, "red_flags": [RedFlag("max_t", "warn")]}, False, "guessed"),
+        ({"holds": True, "red_flags": [RedFlag("tied_scores", "fail")]}, True, None),
+        ({"holds": True, "p_max": 0.04, "permutation_p": 0.04}, False, None),
+        ({"holds": True, "p_max": 0.06}, False, "guessed"),
+        ({"holds": True, "p_max": 0.04, "permutation_p": 0.06}, False, "guessed"),
+        # In a metric in which a constant answer scores more than guesses there is no p_max.
+        ({"holds": True, "permutation_p": 0.04}, False, None),
+        ({"holds": True, "permutation_p": 0.06}, False, "guessed"),
+        ({"holds": True}, False, "guessed"),
+    ],
+)
+def test_why_a_claim_shows_no_knowledge(
+    numbers: dict[str, Any], asserts: bool, expected: str | None
+) -> None:
+    result = Result(n=60, t=2, levels={}, passed=True, **numbers)
+    assert doubt(result, 0.05, asserts=asserts) == expected
 
 
 def test_what_knowledge_must_show_beside_a_preference_is_said() -> None:

@@ -104,13 +104,15 @@ def test_nothing_is_known_where_the_claim_fails_or_would(tmp_path: Path) -> None
     answers = [right if place < 18 else (right + 1) % 4 for place, right in enumerate(gold)]
     archive(tmp_path / "m.npz", [answers], gold)
     known = judged(tmp_path)
-    assert (known.finding, known.claim_holds, known.passed) == ("knowledge", True, True)
-    for claimed in ("assert: {p_max: 0.001}\n", "assert: report\n"):
-        level = "" if "0.001" in claimed else ", level: 0.001"
+    assert (known.finding, known.doubt, known.passed) == ("knowledge", None, True)
+    fails = ("assert: {p_max: 0.001}\n", "", "fails", "the claim itself fails")
+    # Nothing fails of which nothing is claimed.
+    guesses = "who knows nothing reaches the best accuracy as well"
+    reported = ("assert: report\n", ", level: 0.001", "guessed", guesses)
+    for claimed, level, doubt, why in (fails, reported):
         unknown = judged(tmp_path, f"{claimed}label_bias: {{check: recall{level}}}")
-        assert unknown.claim_holds is False
-        assert unknown.finding == "cannot tell"
-        assert str(unknown.message).endswith(": cannot tell, since the claim itself fails")
+        assert (unknown.doubt, unknown.finding) == (doubt, "cannot tell")
+        assert str(unknown.message).endswith(f": cannot tell, since {why}")
 
 
 @pytest.mark.parametrize("claimed", ["assert: {p_max: 0.05}\n", "assert: report\n"])
@@ -135,7 +137,8 @@ def test_answers_to_a_passage_are_one_piece_of_evidence(tmp_path: Path, claimed:
     (cloze,) = record.interactions
     assert cloze.p_value <= 0.05
     assert cloze.permutation_p > 0.05
-    assert (record.claim_holds, record.finding, record.passed) == (False, "cannot tell", False)
+    doubt = "guessed" if "report" in claimed else "fails"
+    assert (record.doubt, record.finding, record.passed) == (doubt, "cannot tell", False)
 
 
 def test_t_is_the_claims(tmp_path: Path) -> None:
