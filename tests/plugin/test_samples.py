@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -82,7 +83,7 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     assert few["best_accuracy"] == few["best_score"] == few["sampled"]["right"]
     assert few["standard_baseline"] == pytest.approx(1 / 3)
     # What samples come to may be chosen by what was seen: its prompts are further tries.
-    passes = run(pytester, "samples: 3, aggregate: pass", "--maxrandom-html=page.html")
+    passes = run(pytester, "samples: 3, aggregate: pass", "--maxrandom-report=r.md")
     assert (passes["engine"]["requests"], passes["t"]) == (0, 2 * T)
     assert passes["best_accuracy"] == passes["sampled"]["any_right"] > few["best_accuracy"]
     assert passes["best_correct"] == round(passes["best_accuracy"] * N)
@@ -102,6 +103,15 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     (pytester.path / "beside.maxrandom.yaml").write_text(beside)
     collected = pytester.runpytest("beside.maxrandom.yaml", "--collect-only")
     collected.stdout.fnmatch_lines(["*holds several samples of each answer of the incumbent*"])
+    # Rules that need no question stand beside samples, too: the same answer in each of them, or
+    # different ones where any may be right.
+    for found in (few, passes):
+        assert found["shortcuts"]["best"] == pytest.approx(found["best_accuracy"])
+    same, different = few["shortcuts"]["heuristics"], passes["shortcuts"]["heuristics"]
+    assert all(same[name] <= different[name] for name in same)
+    assert sum(different.values()) > sum(same.values())
+    report = (pytester.path / "r.md").read_text()
+    assert "the best of 6 heuristics, has a pass rate of" in report
     again = run(pytester, "mean", suite=RECORDED)
     for key in ("best_accuracy", "p_max", "max_random_baseline", "permutation_p", "sampled"):
         assert again[key] == few[key], key
@@ -122,12 +132,27 @@ def test_samples_of_open_answers_learn_their_chance_together(
     assert 0 < claim["standard_baseline"] <= claim["max_random_baseline"] < claim["best_accuracy"]
     # Passing takes one of three and all take three: chance is what these very answers reach.
     assert (claim["standard_baseline"] > 0.4) == (how in ("pass", "{pass: 2}"))
-    # Who says the commonest reference in each sample is scored beside it.
-    line = json.loads((pytester.path / "p.jsonl").read_text().partition("\n")[0])
-    ((_, most),) = Counter(each["listed"][0] for each in line["examples"]).most_common(1)
+    # Who says the commonest reference in each sample is scored beside it; by pass who says as many
+    # of the commonest ones as the best prompt has different answers, and as often.
+    lines = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
+    best = claim["best_prompt"]["digest"]
+    own = [*zip(*(line["examples"] for line in lines if line["prompt"] == best), strict=True)]
+    ranked = [name for name, _ in Counter(row[0]["listed"][0] for row in own).most_common()]
+    earned = 0.0
+    for row in own:
+        times = (
+            [3]
+            if "pass" not in how
+            else sorted(Counter(each["text"].strip() for each in row).values(), reverse=True)
+        )
+        said = [name for name, many in zip(ranked, times, strict=False) for _ in range(many)]
+        draws = [*combinations(said, 2)] if "2" in how else [said]
+        earned += sum(row[0]["listed"][0] in draw for draw in draws) / len(draws)
     assert claim["shortcuts"]["best"] == pytest.approx(claim["best_accuracy"])
-    assert claim["shortcuts"]["heuristics"]["commonest"] == pytest.approx(most / claim["n"])
-    assert "the commonest reference of each kind" in (pytester.path / "r.md").read_text()
+    assert claim["shortcuts"]["heuristics"]["commonest"] == pytest.approx(earned / claim["n"])
+    report = (pytester.path / "r.md").read_text()
+    assert "the commonest reference of each kind" in report
+    assert ("with as many different answers; sign-flip p" in report) == ("pass" in how)
     read = run(pytester, how, suite=OPEN_RECORDED)
     for key in (
         *("best_accuracy", "permutation_p", "standard_baseline", "max_random_baseline"),
