@@ -8,6 +8,7 @@ better than a control fails by the red flag `heuristic`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -47,6 +48,12 @@ def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictio
     if how is None:
         return _open_answers(planned, predictions)
     samples = _open_answers(planned, samples_of(predictions))
+    if samples.open is not None:
+        rows = [
+            [row.get(name) for name in samples.examples] for row in said_of(samples_of(predictions))
+        ]
+        voices = voices_of(rows, planned.condition.matching)
+        samples = replace(samples, open=samples.open._replace(voices=voices))
     return with_samples(_open_answers(planned, predictions), samples, how)
 
 

@@ -145,9 +145,18 @@ def test_samples_of_open_answers_learn_their_chance_together(
             if "pass" not in how
             else sorted(Counter(each["text"].strip() for each in row).values(), reverse=True)
         )
-        said = [name for name, many in zip(ranked, times, strict=False) for _ in range(many)]
-        draws = [*combinations(said, 2)] if "2" in how else [said]
+        given = [name for name, many in zip(ranked, times, strict=False) for _ in range(many)]
+        draws = [*combinations(given, 2)] if "2" in how else [given]
         earned += sum(row[0]["listed"][0] in draw for draw in draws) / len(draws)
+    # Beside pass@k, and all of k, stands what these answers reach with any example's reference.
+    said = [[each["text"].strip() for each in row] for row in own]
+    gold = [row[0]["listed"][0] for row in own]
+    for key, right in (("any", any), ("all", all)):
+        reached = [right(text == other for text in texts) for texts in said for other in gold]
+        chance = sum(reached) / len(reached)
+        assert claim["sampled"][f"{key}_by_chance"] == pytest.approx(chance)
+    assert claim["sampled"]["different"] == pytest.approx(sum(map(len, map(set, said))) / len(own))
+    assert "(a guesser with as many different answers: " in (pytester.path / "r.md").read_text()
     assert claim["shortcuts"]["best"] == pytest.approx(claim["best_accuracy"])
     assert claim["shortcuts"]["heuristics"]["commonest"] == pytest.approx(earned / claim["n"])
     report = (pytester.path / "r.md").read_text()
@@ -156,10 +165,9 @@ def test_samples_of_open_answers_learn_their_chance_together(
     read = run(pytester, how, suite=OPEN_RECORDED)
     for key in (
         *("best_accuracy", "permutation_p", "standard_baseline", "max_random_baseline"),
-        "shortcuts",
+        *("shortcuts", "sampled"),
     ):
         assert read[key] == claim[key], key
-    assert read["sampled"]["right"] == claim["sampled"]["right"]
 
 
 @pytest.mark.usefixtures("cities")
