@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -115,6 +115,29 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     again = run(pytester, "mean", suite=RECORDED)
     for key in ("best_accuracy", "p_max", "max_random_baseline", "permutation_p", "sampled"):
         assert again[key] == few[key], key
+
+
+@pytest.mark.usefixtures("task")
+@pytest.mark.parametrize("how", ["mean", "pass"])
+def test_blank_inputs_are_asked_as_often(pytester: pytest.Pytester, how: str) -> None:
+    """All of them are one question, to which the model gives the same samples."""
+    suite = SUITE.replace("knows: 0.4", "knows: 1") + "shortcuts: choices_only\n"
+    files = "--maxrandom-predictions=p.jsonl"
+    claim = run(pytester, f"samples: 3, aggregate: {how}", files, suite=suite)
+    line = json.loads((pytester.path / "p.jsonl").read_text().partition("\n")[0])
+    shares = [0.0] * 3
+    for each in line["examples"]:
+        shares[each["right"][0]] += 1 / N
+    reached = {
+        sum(shares[said] for said in samples) / 3
+        if how == "mean"
+        else sum(shares[said] for said in {*samples})
+        for samples in product(range(3), repeat=3)
+    }
+    found = claim["shortcuts"]
+    assert (found["best"], claim["t"]) == (1, T)
+    assert any(found["choices_only"] == pytest.approx(value) for value in reached)
+    assert found["choices_only"] == 1 or found["choices_only_p"] < 0.05
 
 
 @pytest.mark.usefixtures("cities")
