@@ -62,7 +62,7 @@ def controls(
     most : int
         Answers that a control gives to each at most.
     """
-    places: dict[HeuristicName, list[int]] = {"commonest": _commonest(examples, matching)}
+    places: dict[HeuristicName, list[int]] = {"commonest": _commonest(examples, matching, most)}
     rules: Mapping[HeuristicName, Callable[[str], list[str]]] = {
         "first_number": numbers_in_order,
         "last_number": lambda text: numbers_in_order(text)[::-1],
@@ -108,7 +108,7 @@ def _place_of_right(texts: Sequence[str], example: Example, matching: Matching, 
     return 0
 
 
-def _commonest(examples: Sequence[Example], matching: Matching) -> list[int]:
+def _commonest(examples: Sequence[Example], matching: Matching, most: int) -> list[int]:
     """Answer with the commonest references of each kind."""
     gold = [next(iter(own)) for own in labels_of_references(examples, matching).gold]
     kinds = [None if each.open is None else each.open.kind for each in examples]
@@ -121,7 +121,7 @@ def _commonest(examples: Sequence[Example], matching: Matching) -> list[int]:
     rank = {
         (kind, label): place
         for kind, counter in times.items()
-        for place, (label, _) in enumerate(counter.most_common(), 1)
+        for place, (label, _) in enumerate(counter.most_common(most), 1)
     }
     rows = zip(kinds, gold, free, strict=True)
-    return [rank[kind, label] if counts else 0 for kind, label, counts in rows]
+    return [rank.get((kind, label), 0) if counts else 0 for kind, label, counts in rows]
