@@ -82,9 +82,10 @@ class OpenAnswers(NamedTuple):
     """Per example a number: references can take each other's places where it is the same."""
     roles: tuple[str, ...]
     """What these are called: the kind of the reference, or what it is to its question."""
-    controls: Mapping[HeuristicName, Sequence[Fraction]] = MappingProxyType({})
-    """Per example how probably an answer that needs no knowledge is right, by the names of such
-    answers; empty where that is computed from the examples."""
+    controls: Mapping[HeuristicName, Sequence[int]] = MappingProxyType({})
+    """Per example which of the answers of a control is right, from 1, by the names of controls; of
+    an offer how many there are, and 0 where none is right. Empty where that is computed from the
+    examples."""
     asked: bool = True
     """Whether the questions are known, so that what is copied from them is seen."""
     told: bool = False

@@ -22,6 +22,7 @@ from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.sweeps.executor import jobs_of
 from pytest_maxrandom.sweeps.predictions import predict
 from pytest_maxrandom.sweeps.scorers import stored_as
+from pytest_maxrandom.sweeps.several import made_one
 from pytest_maxrandom.sweeps.sweep import run_sweep
 
 if TYPE_CHECKING:
@@ -138,7 +139,8 @@ def check_stored(
 def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
     """Return what a constant answer scores on the examples of a claim; None where there is none.
 
-    It is scored as those of prompts are, so that another scorer shows in its digest.
+    It is scored as those of prompts are, so that another scorer shows in its digest. Several are
+    given in turn, as samples.
     """
     spec = planned.suite.control
     if spec is None:
@@ -150,14 +152,21 @@ def control_answers(planned: PlannedClaim) -> IncumbentAnswers | None:
     matching = None if form.matching is None else replace(form.matching, filters=())
     read = replace(prompt, format=replace(form, generation=whole, matching=matching))
     examples = planned.condition.prompt_set.validation
-    said = Answer((), (), text=spec.answer, finish="stop")
-    found = predict(read, examples, [[said]] * len(examples), scoring)
-    scores = _scores(found)
+
+    def given(text: str) -> PromptPredictions:
+        said = Answer((), (), text=text, finish="stop")
+        return predict(read, examples, [[said]] * len(examples), scoring)
+
+    found, aggregate = [given(text) for text in spec.answer], planned.aggregate
+    scores = _scores(found[0])
+    if aggregate is not None and len(found) > 1:
+        turns = range(aggregate.samples)
+        scores = _scores(made_one([found[turn % len(found)] for turn in turns], aggregate))
     cells = (f"{name} {score!r}" for name, score in sorted(scores.items()))
     return IncumbentAnswers(
         settings=spec,
-        name=f"the control {spec.answer!r}",
-        digest=digest(spec.answer, stored_as(scoring), *cells),
+        name=f"the control {', '.join(map(repr, spec.answer))}",
+        digest=digest(*spec.answer, stored_as(scoring), *cells),
         model="",
         scores=scores,
     )

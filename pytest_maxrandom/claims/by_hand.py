@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.beside import IncumbentAnswers, rank_among
+from pytest_maxrandom.claims.samples import unlike
+from pytest_maxrandom.stats.samples import Aggregate
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
+from pytest_maxrandom.suite.mistakes import worded
+from pytest_maxrandom.suite.prompts import AggregateSettings, PassSpec
+from pytest_maxrandom.sweeps.samples import aggregated, folded
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -26,6 +32,7 @@ def answers_of(
     name: str,
     given: Any,
     clusters: Sequence[Hashable] | Mapping[str, Hashable] | None = None,
+    aggregate: Any = None,
 ) -> Answers:
     """Return scores as answers.
 
@@ -35,10 +42,11 @@ def answers_of(
         What a message calls them.
     given
         An array of shape (prompts, examples), or with a third axis for several samples of each
-        answer, whose mean counts; or scores by the names of prompts: each a row, or scores by the
-        ids of examples.
+        answer; or scores by the names of prompts: each a row, or scores by the ids of examples.
     clusters : sequence or mapping, optional
         Per example, in the same order or by its id, what it has in common with others.
+    aggregate : str or mapping, optional
+        What samples come to, as in a suite; their mean if not given.
 
     Raises
     ------
@@ -60,29 +68,37 @@ def answers_of(
     else:
         values = _numbers(name, given)
         prompts, examples = tuple(map(str, range(len(values)))), _places(values)
-    for row in np.flatnonzero(np.isnan(values).all(axis=1))[:1]:
+    k = values.shape[2]
+    there = ~np.isnan(values[..., 0])
+    for row in np.flatnonzero(~there.any(axis=1))[:1]:
         raise ValueError(
             f"{name}: prompt {prompts[row]!r} has no score on any example; leave it out"
         )
-    there = ~np.isnan(values)
     for column in np.flatnonzero(~there.any(axis=0))[:1]:
         raise ValueError(
             f"{name}: example {examples[column]!r} has no score of any prompt; leave it out, or "
             "score it"
         )
-    correct = values == 1
-    graded = not np.isin(values[there], (0.0, 1.0)).all()
-    return Answers(
-        model="",
-        shots=0,
-        prompts=prompts,
-        identities=prompts,
-        examples=examples,
-        correct=correct,
-        evaluated=there,
-        scores=values if graded else None,
-        clusters=_clusters(clusters, examples),
+    graded = k > 1 or not np.isin(values[there], (0.0, 1.0)).all()
+    # Each sample is as if it were a prompt.
+    samples = values.transpose(0, 2, 1).reshape(-1, len(examples))
+    names = tuple(prompt for prompt in prompts for _ in range(k))
+    answers = folded(
+        Answers(
+            model="",
+            shots=0,
+            prompts=names,
+            identities=names,
+            examples=examples,
+            correct=samples == 1,
+            evaluated=~np.isnan(samples),
+            scores=samples if graded else None,
+            clusters=_clusters(clusters, examples),
+        ),
+        k,
     )
+    how = _aggregate(aggregate, k)
+    return answers if how is None else aggregated(answers, how.how, how.asked)
 
 
 def scores_beside(
@@ -95,7 +111,7 @@ def scores_beside(
     """Return the scores of an incumbent or a control on the examples of some answers.
 
     `name` is "incumbent" or "control", and `given` a row of scores, or scores by the ids of
-    examples.
+    examples; several samples of each come to what those of the answers do.
 
     Raises
     ------
@@ -104,8 +120,14 @@ def scores_beside(
     """
     if isinstance(given, Mapping):
         own = {str(key): value for key, value in given.items()}
-        given = [own.get(example, np.nan) for example in answers.examples]
-    (values,) = _numbers(name, [given])
+        nothing = _nothing(own.values())
+        given = [own.get(example, nothing) for example in answers.examples]
+    (samples,) = _numbers(name, [given])
+    many = samples.shape[1]
+    if why := unlike(answers.aggregate, many):
+        raise ValueError(f"{name}: {why}; give as many samples of each")
+    how = answers.aggregate or Aggregate("mean", many)
+    values = how.of_fewer(many).of_grades(samples)
     if len(values) != len(answers.examples):
         raise ValueError(
             f"{name} must have one score for each of the {len(answers.examples)} examples, found "
@@ -132,7 +154,7 @@ def scores_beside(
 
 
 def _numbers(name: str, rows: Any) -> NDArray[np.float64]:
-    """Return rows of scores as an array."""
+    """Return rows of scores as an array, shape (prompts, examples, samples)."""
     if hasattr(rows, "columns"):
         raise ValueError(
             f"{name} is a {type(rows).__name__}, which does not say whether its rows are prompts "
@@ -157,16 +179,42 @@ def _numbers(name: str, rows: Any) -> NDArray[np.float64]:
             f"{name} must be {_SCORES}, found {values[tuple(place)]:g} in row {row}, column "
             f"{column}; divide marks on another scale by their range"
         )
-    if values.ndim == 2:
-        return values
-    there = ~np.isnan(values)
+    samples = values.reshape(*values.shape[:2], -1)
+    there = ~np.isnan(samples)
     for row, column in np.argwhere(there.any(axis=2) & ~there.all(axis=2))[:1]:
         raise ValueError(
             f"{name} must have as many samples of each answer, found {there[row, column].sum()} of "
-            f"{values.shape[2]} in row {row}, column {column}"
+            f"{samples.shape[2]} in row {row}, column {column}"
         )
-    means: NDArray[np.float64] = values.mean(axis=2)
-    return means
+    return samples
+
+
+def _aggregate(given: Any, samples: int) -> Aggregate | None:
+    """Return what so many samples come to; None where nobody says."""
+    if given is None:
+        return None
+    keys = {"aggregate": given}
+    try:
+        how = AggregateSettings.model_validate(keys).aggregate
+    except ValidationError as error:
+        raise ValueError(worded(error, keys, AggregateSettings)) from None
+    if samples == 1:
+        raise ValueError(
+            "aggregate: each answer has one score; give several samples of each on a third axis, "
+            "or leave it out"
+        )
+    if how == "vote":
+        raise ValueError(
+            "aggregate: a vote needs what was answered, and only scores are given; use 'mean', "
+            "'pass' or 'all', or give the answers to `maxrandom.judge`"
+        )
+    asked = how.asked if isinstance(how, PassSpec) else None
+    if asked is not None and asked > samples:
+        raise ValueError(
+            f"aggregate: pass@{asked} needs at least {asked} samples of each answer, found "
+            f"{samples}; ask for fewer, or take more"
+        )
+    return Aggregate("pass" if isinstance(how, PassSpec) else how or "mean", samples, asked)
 
 
 def _nothing(values: Iterable[Any]) -> Any:

@@ -305,9 +305,7 @@ class Evaluation:
             )
         others = [] if thrifty else self._session.other_models(planned, predictions)
         views = views_of_sweep(planned, sweep, others)
-        # Of choices, heuristics are right or wrong: no measure of what samples come to.
-        by_rules = planned.condition.task.is_open or not scores_samples(planned.aggregate)
-        if by_rules and not (thrifty or planned.is_graded):
+        if not (thrifty or planned.is_graded):
             best = best_of(views, planned.suite.metric)
             compared, notes = compared_with_shortcuts(
                 planned, predictions[best], lambda jobs: self.ask(jobs, progress)

@@ -8,28 +8,32 @@ better than a control fails by the red flag `heuristic`.
 
 from __future__ import annotations
 
-from fractions import Fraction
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.samples import scores_samples
-from pytest_maxrandom.claims.shortcuts import OF_OPEN, compare
+from pytest_maxrandom.claims.shortcuts import OF_OPEN, compare, exact
 from pytest_maxrandom.claims.shuffles import Shuffle, permuted
 from pytest_maxrandom.record import Remark
 from pytest_maxrandom.stats.clusters import named_clusters
-from pytest_maxrandom.sweeps.open_answers import coded, said_of
-from pytest_maxrandom.sweeps.open_controls import controls
+from pytest_maxrandom.stats.sample_chance import earned_in_turn
+from pytest_maxrandom.stats.samples import profiles
+from pytest_maxrandom.sweeps.open_answers import coded, said_of, voices_of
+from pytest_maxrandom.sweeps.open_controls import controls, in_turn
 from pytest_maxrandom.sweeps.open_roles import COPIED, is_offered
 from pytest_maxrandom.sweeps.predictions import PromptPredictions, samples_of, texts_of, unread_of
-from pytest_maxrandom.sweeps.samples import with_samples
+from pytest_maxrandom.sweeps.samples import by_sample, with_samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
+    from pytest_maxrandom.answers import Voices
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.flags.kind import Compared
+    from pytest_maxrandom.record import HeuristicName
     from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.tasks.references import Matching
     from pytest_maxrandom.tasks.task import Example
@@ -44,6 +48,12 @@ def open_answers_of(planned: PlannedClaim, predictions: Sequence[PromptPredictio
     if how is None:
         return _open_answers(planned, predictions)
     samples = _open_answers(planned, samples_of(predictions))
+    if samples.open is not None:
+        rows = [
+            [row.get(name) for name in samples.examples] for row in said_of(samples_of(predictions))
+        ]
+        voices = voices_of(rows, planned.condition.matching)
+        samples = replace(samples, open=samples.open._replace(voices=voices))
     return with_samples(_open_answers(planned, predictions), samples, how)
 
 
@@ -112,32 +122,53 @@ def follows(
 
 
 def beside_controls(best: PromptPredictions, matching: Matching) -> Compared:
-    """Compare a sweep's best prompt with what needs no knowledge, and says it in each sample."""
-    examples, own = best.examples, controls(best.examples, matching)
-    return compare(
-        _exact(best.scores, best.aggregate),
-        {name: own[name] for name in OF_OPEN if name in own},
-        clusters=[(each.cluster, each.cluster or each.id) for each in examples],
+    """Compare a sweep's best prompt with what needs no knowledge, and as many different answers."""
+    examples, samples = best.examples, best.samples
+    return _beside(
+        best.scores,
+        best.aggregate,
+        voices_of([each.said for each in samples], matching) if samples else None,
+        controls(examples, matching, max(1, len(samples))),
+        [(each.cluster, each.cluster or each.id) for each in examples],
     )
 
 
 def beside_told(answers: Answers) -> Compared:
     """Compare the best prompt of recorded answers so."""
-    assert answers.open is not None
-    asked = np.flatnonzero(answers.evaluated[answers.best]).tolist()
+    best = answers.of_prompts([answers.best])
+    assert best.open is not None
+    asked = np.flatnonzero(best.evaluated[0]).tolist()
+    voices = None
+    if best.sampled is not None and best.sampled.open is not None:
+        voices = best.sampled.open.voices
     groups = answers.groups
-    return compare(
-        _exact(answers.values[answers.best, asked].tolist(), answers.aggregate),
-        {
-            name: [own[place] for place in asked]
-            for name in OF_OPEN
-            if (own := answers.open.controls.get(name)) is not None
-        },
-        clusters=None if groups is None else [groups[place] for place in asked],
+    return _beside(
+        best.values[0, asked].tolist(),
+        answers.aggregate,
+        None if voices is None else voices._replace(labels=voices.labels[:, asked]),
+        {name: [own[at] for at in asked] for name, own in best.open.controls.items()},
+        None if groups is None else [groups[place] for place in asked],
     )
 
 
-def _exact(scores: Sequence[float], aggregate: Aggregate | None) -> list[Fraction]:
-    """Return scores of examples as the fractions that they are, of right answers or of samples."""
-    unit = 1 if aggregate is None else aggregate.unit
-    return [Fraction(round(score * unit), unit) for score in scores]
+def _beside(
+    scores: Sequence[float],
+    aggregate: Aggregate | None,
+    voices: Voices | None,
+    own: Mapping[HeuristicName, Sequence[int]],
+    clusters: Sequence[Hashable] | None,
+) -> Compared:
+    """Compare scores with those of controls, which give as many different answers.
+
+    Where nobody tells which samples say the same, all are taken to be different.
+    """
+    most = 1 if aggregate is None else aggregate.samples
+    spread = np.ones((len(scores), most), dtype=np.int64)
+    if voices is not None:
+        spread = profiles(by_sample(voices.labels, most))[0]
+    rules = {
+        name: earned_in_turn([in_turn(name, each, most) for each in own[name]], aggregate, spread)
+        for name in OF_OPEN
+        if name in own
+    }
+    return compare(exact(scores, aggregate), rules, aggregate=aggregate, clusters=clusters)

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_maxrandom.claims.nulls import Guessers, LearntGuessers, SampleGuessers
-from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle
+from pytest_maxrandom.claims.shuffles import NoPermutations, Shuffle, earned_of
 from pytest_maxrandom.record import Sampled
 from pytest_maxrandom.stats.chances import choices_of
 from pytest_maxrandom.stats.components import components
+from pytest_maxrandom.stats.learnt import mean_credits
 from pytest_maxrandom.stats.maximum import BestOfPrompts
 from pytest_maxrandom.stats.sample_chance import Kinds
 from pytest_maxrandom.stats.samples import Aggregate, How, profiles
 from pytest_maxrandom.suite.prompts import PassSpec
-from pytest_maxrandom.sweeps.samples import choices_of_samples
+from pytest_maxrandom.sweeps.samples import by_sample, choices_of_samples
 from pytest_maxrandom.sweeps.scorers import SCORERS
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_maxrandom.answers import Answers
+    from pytest_maxrandom.answers import Answers, OpenAnswers
     from pytest_maxrandom.suite.spec import SuiteSpec
 
 VOTE = "use `aggregate: vote`, which makes one answer of the samples"
@@ -177,17 +178,18 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
         between=None if parts is None else parts.between,
         within=None if parts is None else parts.within,
     )
-    if own.answers is None:
-        return record
-    spread = profiles(choices_of_samples(own, k))
-    spread = spread[:, answers.evaluated[best]]
-    record = replace(
-        record,
-        different=float((spread > 0).sum(axis=2).mean()),
-        alike=float((spread[..., 0] == k).mean()),
-    )
+    spread = _spread_of(own, k)
+    if spread is not None:
+        spread = spread[:, answers.evaluated[best]]
+        record = replace(
+            record,
+            different=float((spread > 0).sum(axis=2).mean()),
+            alike=float((spread[..., 0] == k).mean()),
+        )
+    if own.open is not None and own.evaluated.all():
+        return _beside_learnt(record, own, own.open, k)
     chances = answers.chances
-    if chances is None or answers.gold is None:
+    if spread is None or chances is None or answers.gold is None:
         return record
     scored = np.flatnonzero(answers.evaluated[best]).tolist()
     counts = [len(answers.gold[place]) for place in scored]
@@ -197,5 +199,28 @@ def sampled(answers: Answers, best: int) -> Sampled | None:
         """Return what a guesser who gave these samples reaches."""
         [row] = Kinds.of(Aggregate(how, k), spread, many, counts).chances()
         return float(sum(row) / len(row))
+
+    return replace(record, any_by_chance=by_chance("pass"), all_by_chance=by_chance("all"))
+
+
+def _spread_of(samples: Answers, k: int) -> NDArray[np.int64] | None:
+    """Return how often each different answer was given, (t, n, k); None where nobody tells."""
+    if samples.answers is not None:
+        return profiles(choices_of_samples(samples, k))
+    voices = None if samples.open is None else samples.open.voices
+    return None if voices is None else profiles(by_sample(voices.labels, k))
+
+
+def _beside_learnt(record: Sampled, samples: Answers, opened: OpenAnswers, k: int) -> Sampled:
+    """Add what samples of open answers reach with the references of other examples."""
+    shuffle = Shuffle(opened.said, opened.gold, None, opened.strata, samples.groups, is_open=True)
+
+    groups = None if shuffle.exchange.by == "clusters" else samples.groups
+
+    def by_chance(how: How) -> float:
+        aggregate = Aggregate(how, k)
+        kinds, earned = earned_of(shuffle, aggregate)
+        [mean] = mean_credits(earned, kinds, aggregate.unit, strata=opened.strata, groups=groups)
+        return float(mean)
 
     return replace(record, any_by_chance=by_chance("pass"), all_by_chance=by_chance("all"))

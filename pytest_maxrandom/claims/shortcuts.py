@@ -17,17 +17,18 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, lru_cache
-from math import lcm
+from math import comb, lcm
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_maxrandom.flags.kind import Compared
 from pytest_maxrandom.sweeps.prompts.formats import shown_order
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from pytest_maxrandom.record import HeuristicName
     from pytest_maxrandom.record.claim import Measure
+    from pytest_maxrandom.stats.samples import Aggregate
     from pytest_maxrandom.sweeps.predictions import PromptPredictions
     from pytest_maxrandom.tasks.task import Example
 
@@ -116,12 +117,17 @@ def beside_shortcuts(
     whether the claim's metric is about classes.
     """
     examples, listed = best.examples, best.prompt.format.layout.append_choices
+    how = best.aggregate
+    if how is not None and how.how == "pass":
+        rules = _rules_of_pass(best, how, shared=shared, listed=listed)
+    else:
+        rules = _rules_of(examples, shared=shared, listed=listed, by_class=by_class)
     found = _compared(
-        _right(best),
-        _rules_of(examples, shared=shared, listed=listed, by_class=by_class),
-        None if blank is None else _right(blank),
+        exact(best.scores, how),
+        rules,
+        None if blank is None else exact(blank.scores, how),
         [(each.cluster, each.cluster or each.id) for each in examples],
-        "balanced_accuracy" if by_class else "accuracy",
+        "balanced_accuracy" if by_class else _measure(how),
     )
     return found if blank is None else replace(found, one_label=_one_label(blank, shared, listed))
 
@@ -136,9 +142,14 @@ def _one_label(answered: PromptPredictions, shared: bool, listed: bool) -> bool:
     return (shared and len(texts) == 1) or (listed and len(places) == 1)
 
 
-def _right(answered: PromptPredictions) -> list[bool]:
-    pairs = zip(answered.chosen, answered.examples, strict=True)
-    return [choice in example.right for choice, example in pairs]
+def exact(scores: Sequence[float], aggregate: Aggregate | None) -> list[Fraction]:
+    """Return scores of examples as the fractions that they are, of right answers or of samples."""
+    unit = 1 if aggregate is None else aggregate.unit
+    return [_share(round(score * unit), unit) for score in scores]
+
+
+def _measure(aggregate: Aggregate | None) -> Measure:
+    return "pass" if aggregate is not None and aggregate.how == "pass" else "accuracy"
 
 
 def compare(
@@ -148,6 +159,7 @@ def compare(
     *,
     classes: Sequence[Hashable] | None = None,
     clusters: Sequence[Hashable] | None = None,
+    aggregate: Aggregate | None = None,
 ) -> Compared:
     """Compare the best prompt with heuristics and with itself without inputs.
 
@@ -164,13 +176,15 @@ def compare(
         accuracies: macro-F1 is no mean over examples, and of accuracy is not what was chosen for.
     clusters : sequence, optional
         What examples that belong together have in common. Signs are flipped of whole clusters.
+    aggregate : Aggregate, optional
+        What samples come to, in these scores.
     """
     return _compared(
         scores,
         _Rules.of(rules, classes or [0] * len(scores)),
         blank,
         range(len(scores)) if clusters is None else clusters,
-        "accuracy" if classes is None else "balanced_accuracy",
+        _measure(aggregate) if classes is None else "balanced_accuracy",
     )
 
 
@@ -217,10 +231,26 @@ def _rules_of(
     return _Rules.of(heuristics(examples, shared=shared, listed=listed), classes)
 
 
+def _rules_of_pass(
+    best: PromptPredictions, aggregate: Aggregate, *, shared: bool, listed: bool
+) -> _Rules:
+    """Return what rules reach that give as many different answers as a prompt."""
+    import numpy as np
+
+    from pytest_maxrandom.stats.sample_chance import earned_in_turn
+    from pytest_maxrandom.stats.samples import UNREAD, profiles
+
+    rows = [[UNREAD if c is None else c for c in each.chosen] for each in best.samples]
+    [spread] = profiles(np.array(rows, dtype=np.int64).T[np.newaxis])
+    turns = heuristics_in_turn(best.examples, shared=shared, listed=listed, most=aggregate.samples)
+    earned = {name: earned_in_turn(own, aggregate, spread) for name, own in turns.items()}
+    return _Rules.of(earned, [""] * len(best.examples))
+
+
 def _compared(
     scores: Sequence[Fraction | bool],
     rules: _Rules,
-    blank: Sequence[bool] | None,
+    blank: Sequence[Fraction | bool] | None,
     clusters: Sequence[Hashable],
     measure: Measure,
 ) -> Compared:
@@ -253,6 +283,19 @@ def heuristics(
 ) -> dict[HeuristicName, Values]:
     """Return how probably each rule is right on each example.
 
+    The arguments are as of `heuristics_in_turn`.
+    """
+    turns = heuristics_in_turn(examples, shared=shared, listed=listed)
+    return {name: tuple(own[0] for own in each) for name, each in turns.items()}
+
+
+def heuristics_in_turn(
+    examples: Sequence[Example], *, shared: bool, listed: bool, most: int = 1
+) -> dict[HeuristicName, Sequence[Values]]:
+    """Return how probably each answer of a rule is right that gives several to each example.
+
+    The longest choice, then the next one, and so on; of several right ones the first counts.
+
     Parameters
     ----------
     examples : sequence of Example
@@ -262,38 +305,50 @@ def heuristics(
     listed : bool
         Whether choices are shown in an order. Where they are not nobody sees a place, and rules
         about places are left out.
+    most : int
+        Answers to each example at most.
     """
-    scores: dict[HeuristicName, Values] = {}
+    turns: dict[HeuristicName, Sequence[Values]] = {}
     for name, heuristic in HEURISTICS.items():
         if name in OF_OPEN:
             continue
         if heuristic.rule is None:
             if shared or listed:
-                scores[name] = _most_frequent(examples, shared=shared)
+                turns[name] = _most_frequent(examples, shared=shared, most=most)
         elif heuristic.about == "texts" or listed:
-            scores[name] = _most(examples, map(heuristic.rule, examples))
-    return scores
+            numbers = map(heuristic.rule, examples)
+            turns[name] = [
+                _turns(own, [own[index] for index in each.right], most)
+                for own, each in zip(numbers, examples, strict=True)
+            ]
+    return turns
 
 
-def _most_frequent(examples: Sequence[Example], *, shared: bool) -> Values:
-    """Take the label that is right most often, whether or not an example has it."""
+def _most_frequent(examples: Sequence[Example], *, shared: bool, most: int) -> Sequence[Values]:
+    """Take the labels that are right most often, whether or not an example has them."""
     labels = [each.choices if shared else _places(each) for each in examples]
     gold = [
         {own[index] for index in each.right} for own, each in zip(labels, examples, strict=True)
     ]
     times = Counter(right for rights in gold for right in rights)
-    most = {name for name, count in times.items() if count == max(times.values())}
-    return tuple(_share(len(most & rights), len(most)) for rights in gold)
+    return [_turns([*times.values()], [times[right] for right in rights], most) for rights in gold]
 
 
-def _most(examples: Sequence[Example], numbers: Iterable[Sequence[int]]) -> Values:
-    """Take the choice with the highest number; of several each as often."""
-    found = []
-    for example, of_choices in zip(examples, numbers, strict=True):
-        most = max(of_choices)
-        right = sum(of_choices[index] == most for index in example.right)
-        found.append(_share(right, of_choices.count(most)))
-    return tuple(found)
+def _turns(numbers: Sequence[int], right: Sequence[int], most: int) -> Values:
+    """Take what has the highest number, then the next; of several one by lot.
+
+    Return how probably the first right one is taken first, second and so on, `most` times at most.
+    """
+    chances: list[Fraction] = []
+    tied, right_ones = Counter(numbers), Counter(right)
+    for number in sorted(tied, reverse=True):
+        size, rights = tied[number], right_ones[number]
+        for before in range(min(size, most - len(chances))):
+            later = comb(size - before - 1, rights - 1) if rights else 0
+            chances.append(_share(later, comb(size, rights)))
+        if rights or len(chances) == most:
+            break
+    return chances
 
 
 @cache

@@ -216,7 +216,7 @@ def contradicting(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Prob
 def _beyond_scores(claim: PlannedClaim) -> Iterator[tuple[str, str]]:
     """Yield what a claim asks for that takes answers which are right or wrong, and why."""
     suite = claim.suite
-    for key in ("compare", "contamination", "replicates", "shortcuts"):
+    for key in ("compare", "contamination", "replicates"):
         if getattr(suite, key):
             yield key, f"`{key}` compares answers that are right or wrong"
     if suite.metric != "accuracy":
@@ -233,7 +233,8 @@ def _beyond_grades(claim: PlannedClaim) -> Iterator[tuple[Location, str]]:
         return
     scoring = claim.suite.scoring
     index = [task.name for task in claim.suite.tasks].index(claim.task)
-    for key, why in _beyond_scores(claim):
+    shortcuts = ("shortcuts", "`shortcuts` compares answers that are right or wrong")
+    for key, why in (*_beyond_scores(claim), *([shortcuts] if claim.suite.shortcuts else [])):
         place: Location = ("tasks", index, key) if key in ("test", "looks") else (key,)
         yield place, f"{why}, and `scoring: {scoring}` says how good one is; remove `{key}`"
     for key in ("label_bias", "until"):

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 _LEVEL = 0.05
 """What the p-values of comparisons with heuristics and blank inputs are compared with."""
-RULE = "Always choosing {heuristic:heuristic} has {measure:measure} of {score:accuracy}"
+RULE = "Always choosing {heuristic:heuristic}{then} has {measure:measure} of {score:accuracy}"
+PARTS_OF_RULE: Parts = {
+    "then": lambda of: (
+        " (then the next, for as many different answers)" if of["measure"] == "pass" else ""
+    )
+}
 BLANK = "With blank inputs the best prompt has {measure:measure} of {score:accuracy}"
 NEAR = "above that, but the lead may be chance (sign-flip p {sign_flip}, above {level:level})."
 PARTS_OF_NEAR: Parts = {"sign_flip": lambda of: equals(p_value(of["p"], level=of["level"]))}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_maxrandom.stats.chances import Chance
     from pytest_maxrandom.stats.incumbents import IncumbentTest
 
-    RowOfScores: TypeAlias = ArrayLike | Mapping[str, float]
+    RowOfScores: TypeAlias = ArrayLike | Mapping[str, float | Sequence[float]]
     Scores: TypeAlias = ArrayLike | Mapping[str, RowOfScores]
 
 
@@ -92,6 +92,7 @@ def scored(
     t: int | None,
     others: Others,
     clusters: Sequence[Hashable] | Mapping[str, Hashable] | None,
+    aggregate: str | Mapping[str, int] | None,
     look: Callable[[Answers, IncumbentAnswers], Claim],
 ) -> Result:
     """Judge scores beside a stated baseline, a control, an incumbent, or several of them.
@@ -106,7 +107,7 @@ def scored(
 
     if others.test not in (None, "exact", "resampled"):
         raise ValueError(f"test must be 'exact' or 'resampled', found {others.test!r}")
-    answers = answers_of("scores", scores, clusters)
+    answers = answers_of("scores", scores, clusters, aggregate)
     settings = others.test, open_share("matters", others.matters)
     incumbent, control = (
         None if row is None else scores_beside(name, row, answers, *how)

@@ -62,6 +62,7 @@ class HandWrittenClaims:
         test: IncumbentTest | None = None,
         matters: float = 0.05,
         clusters: Sequence[Hashable] | Mapping[str, Hashable] | None = None,
+        aggregate: str | Mapping[str, int] | None = None,
         judge: str = "",
         task: str = "",
         model: str = "",
@@ -85,8 +86,8 @@ class HandWrittenClaims:
             p_max is at most this.
         scores : array or mapping
             Scores from 0 to 1 from any harness: shape (prompts, examples), NaN where there is none;
-            or by the names of prompts a row each, or scores by the ids of examples. With a third
-            axis for several samples of each answer, their mean counts.
+            or by the names of prompts a row each, or scores by the ids of examples. A third axis
+            has several samples of each answer.
         beats : str or float, optional
             "max_random" or "standard": the best accuracy is above that baseline. Of scores a number
             such as 0.62: the best mean score is above it, tested as the best of t.
@@ -104,6 +105,10 @@ class HandWrittenClaims:
             As below `incumbent` in a suite.
         clusters : sequence or mapping, optional
             Of scores: per example what it has in common with others, such as its passage.
+        aggregate : str or mapping, optional
+            Of scores with several samples: what they come to, "mean" (by default), "pass" (the
+            best), "all" (the worst) or ``{"pass": j}``. Those of a control or an incumbent come to
+            the same.
         judge : str, optional
             Of scores: who, or what, gave them, with its version.
         task, model : str, optional
@@ -135,6 +140,7 @@ class HandWrittenClaims:
                     test=test,
                     by=by or None,
                     clusters=clusters,
+                    aggregate=aggregate,
                     judge=judge or None,
                 )
                 claim = arguments.claim_of_counts(p_max, beats)
@@ -159,7 +165,7 @@ class HandWrittenClaims:
                 run = run_name(self._item.config)
                 return beside_incumbent(claim, heading, kept, beside, folder, run)
 
-            result = arguments.scored(claim, scores, t, others, clusters, look)
+            result = arguments.scored(claim, scores, t, others, clusters, aggregate, look)
             heading.metric = "accuracy" if result.correct_counts else SCORE
             return result, heading
 

@@ -69,9 +69,9 @@ def judge(
     ----------
     results : data frame, mapping or list of mappings
         A row for each prompt and example: a data frame of pandas, polars or pyarrow, a mapping of
-        names to columns, or a list of rows. In a mapping, arrays of shape (prompts, examples) hold
-        a cell for each answer instead, and arrays of shape (examples,) beside them what belongs to
-        an example.
+        names to columns, or a list of rows. In a mapping, arrays of shape (prompts, examples), or
+        with a third axis for samples, hold a cell for each answer instead, and arrays of shape
+        (examples,) beside them what belongs to an example.
     prompt, example, prediction, gold, correct, score, judge, cluster, sample : str, optional
         The columns, if they are called otherwise. `correct` (0 or 1), `score` (from 0 to 1, perhaps
         with its `judge`), or `prediction` and `gold`, the answer and the right one, are needed.

@@ -27,7 +27,7 @@ HeuristicName = Literal[
 first or last as shown; the text that has most words of the question. Without choices, what is
 answered: the commonest reference of each kind; one of those that the question offers, by lot; the
 first or last number, or name, that stands in it."""
-Measure = Literal["accuracy", "balanced_accuracy"]
+Measure = Literal["accuracy", "balanced_accuracy", "pass"]
 ShortcutControl = Literal["choices_only"]
 
 
@@ -39,7 +39,8 @@ class Shortcuts:
     """
 
     measure: Measure
-    """The measure in which they are compared; balanced accuracy if the metric is not accuracy."""
+    """The measure in which they are compared; balanced accuracy if the metric is not accuracy, and
+    pass if any of several samples is to be right: heuristics give as many different answers."""
     best: float
     """The best prompt's."""
     heuristic: HeuristicName

@@ -143,8 +143,9 @@ class Sampled:
     any_right: Share
     """Share of its examples with a right sample: pass@k. Of grades the mean of the best."""
     any_by_chance: Share | None = None
-    """pass@k of a guesser who gives as many different answers to each example; None where it is not
-    known what was answered, or of how many choices."""
+    """pass@k of a guesser who gives as many different answers to each example; of answers without
+    choices what they reach with the references of other examples. None where it is not known what
+    was answered, or of how many choices."""
     all_right: Share
     """Share of its examples of which all samples are right. Of grades the mean of the worst."""
     all_by_chance: Share | None = None

@@ -34,7 +34,8 @@ class OpenLine:
     stratum: int
     """A number: references can take each other's places where it is the same."""
     controls: dict[HeuristicName, int] = field(default_factory=dict)
-    """Which answers that need no knowledge are right, each with one in how many of them is."""
+    """Which of the answers of a control is right, from 1, where any is; of an offer how many there
+    are."""
     voice: str | None = None
     """Of a sample a digest of what was read in it, the same where nothing tells two answers apart;
     empty where nothing could be read."""
@@ -53,7 +54,7 @@ class OpenLine:
                 f"'open' says that the answer is {'wrong' if is_right else 'right'}, and 'chosen' "
                 "otherwise; keep the lines as --maxrandom-predictions wrote them"
             )
-        if wrong := [name for name, one_in in self.controls.items() if one_in < 1]:
+        if wrong := [name for name, place in self.controls.items() if place < 1]:
             yield f"'open.controls.{wrong[0]}' is {self.controls[wrong[0]]}, expected 1 or more"
 
 

@@ -168,7 +168,6 @@ class _Claim:
             row[cells.columns] = cells.said
         gold = tuple(frozenset(each.right) for each in examples)
         names = dict.fromkeys(name for each in examples for name in each.controls)
-        zero = Fraction(0)
         return {
             "correct": hits(answers, gold, np.arange(len(gold))),
             "evaluated": answers != NOT_EVALUATED,
@@ -178,11 +177,7 @@ class _Claim:
                 tuple(each.stratum for each in examples),
                 tuple(each.role for each in examples),
                 controls={
-                    name: tuple(
-                        Fraction(1, each.controls[name]) if name in each.controls else zero
-                        for each in examples
-                    )
-                    for name in names
+                    name: tuple(each.controls.get(name, 0) for each in examples) for name in names
                 },
                 voices=self._voices(),
             ),

@@ -292,20 +292,22 @@ def shortcuts(claim: ClaimRecord) -> str:
     kinds = claim.shortcuts
     if kinds is None:
         return ""
+    as_many = " with as many different answers" if kinds.measure == "pass" else ""
     if kinds.heuristic in OF_OPEN:
         told = (
             f"{HEURISTICS[name].description()} {accuracy(score)}"
             for name, score in kinds.heuristics.items()
         )
         return (
-            f"{', '.join(told)}; sign-flip p of the best prompt's {accuracy(kinds.best)} above the "
-            f"best of these {equals(p_value(kinds.heuristic_p))}"
+            f"{', '.join(told)}{as_many}; sign-flip p of the best prompt's "
+            f"{accuracy(kinds.best)} above the best of these {equals(p_value(kinds.heuristic_p))}"
         )
     heuristic = HEURISTICS[kinds.heuristic].description()
     return clauses(
         f"{heuristic}, the best of {len(kinds.heuristics)} heuristics, has "
-        f"{MEASURES[kinds.measure]} of {accuracy(kinds.heuristic_score)} (sign-flip p of the "
-        f"best prompt's {accuracy(kinds.best)} {equals(p_value(kinds.heuristic_p))})",
+        f"{MEASURES[kinds.measure]} of {accuracy(kinds.heuristic_score)}{as_many} "
+        f"(sign-flip p of the best prompt's {accuracy(kinds.best)} "
+        f"{equals(p_value(kinds.heuristic_p))})",
         kinds.choices_only is not None
         and f"with blank inputs the best prompt has {accuracy(kinds.choices_only)} (p "
         f"{equals(p_value(kinds.choices_only_p))})",

@@ -160,8 +160,8 @@ def _open_lines(
     matching = predictions[0].prompt.format.matching
     if matching is None or samples_of(predictions)[0].graded:
         return []
-    several = bool(predictions[0].samples)
-    coded = with_controls(examples, said_of(samples_of(predictions)), matching, samples=several)
+    many = max(1, len(predictions[0].samples))
+    coded = with_controls(examples, said_of(samples_of(predictions)), matching, samples=many)
     voices = coded.voices
     return [
         {
@@ -170,11 +170,7 @@ def _open_lines(
                 right=sorted(coded.gold[place]),
                 role=coded.roles[place],
                 stratum=coded.strata[place],
-                controls={
-                    name: own[place].denominator
-                    for name, own in coded.controls.items()
-                    if own[place]
-                },
+                controls={name: own[place] for name, own in coded.controls.items() if own[place]},
                 voice=None if voices is None else voices.name(place, voices.labels[row, place]),
             )
             for place, (example, label) in enumerate(zip(examples, labels, strict=True))

@@ -137,6 +137,7 @@ def gravity(flag: RedFlag) -> int:
 MEASURES: dict[Measure, str] = {
     "accuracy": "an accuracy",
     "balanced_accuracy": "a balanced accuracy",
+    "pass": "a pass rate",
 }
 _WRITER = Writer(
     accuracy=accuracy,

@@ -79,6 +79,50 @@ def law_of_right(profile: tuple[int, ...], choices: int, right: int = 1) -> dict
     return {total: Fraction(law[total], all_ways) for total in sorted(law) if law[total]}
 
 
+def earned_in_turn(
+    turns: Sequence[Sequence[Fraction]], aggregate: Aggregate | None, spread: Labels | None
+) -> list[Fraction]:
+    """Return the scores of a rule that gives as many different answers as a prompt, as often.
+
+    By *pass* each further answer helps. By all else nothing is above the first one each time.
+
+    Parameters
+    ----------
+    turns : n sequences of Fraction
+        Per example how probably each of the rule's answers is right, in the order in which it would
+        give them. At most one of them is: of several right ones the first.
+    aggregate : Aggregate, optional
+        What samples come to; None of single answers.
+    spread : array of int, shape (n, k), optional
+        How often the prompt gave each of its different answers, descending, zeros behind. Where it
+        gave none the rule gives one.
+
+    Examples
+    --------
+    The second answer is right, and the prompt gave three alike and another one:
+
+    >>> from pytest_maxrandom.stats.samples import Aggregate
+    >>> turns, spread = [[Fraction(0), Fraction(1)]], np.array([[3, 1, 0, 0]])
+    >>> earned_in_turn(turns, Aggregate("pass", 4), spread)
+    [Fraction(1, 1)]
+    >>> earned_in_turn(turns, Aggregate("pass", 4, asked=2), spread)
+    [Fraction(1, 2)]
+    >>> earned_in_turn(turns, Aggregate("mean", 4), spread)
+    [Fraction(0, 1)]
+    """
+    if aggregate is None or aggregate.how != "pass":
+        return [own[0] if own else Fraction(0) for own in turns]
+    assert spread is not None
+    k, unit = aggregate.samples, aggregate.unit
+    credit = aggregate.credits(np.arange(k + 1)).tolist()
+    earned = []
+    for own, times in zip(turns, spread.tolist(), strict=True):
+        given = times if times[0] else [k]
+        chances = zip(own, given, strict=False)
+        earned.append(sum((p * credit[many] for p, many in chances if p), Fraction()) / unit)
+    return earned
+
+
 class Kinds(NamedTuple):
     """Answers by how their samples are spread, and examples by their chances."""
 

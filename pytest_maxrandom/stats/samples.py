@@ -75,6 +75,8 @@ class Aggregate(NamedTuple):
             Of a vote, which depends on what was said, too.
         """
         k, j = self.samples, self.j
+        # Else the last digit of a mean would depend on how the samples lie in memory.
+        grades = np.ascontiguousarray(grades)
         if self.how == "mean":
             return np.asarray(grades.mean(axis=-1), dtype=np.float64)
         if self.how == "all":

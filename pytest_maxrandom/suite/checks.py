@@ -134,17 +134,31 @@ def _of_scoring(suite: dict[str, Any]) -> Iterator[Contradiction]:
             "this says when an answer is a reference, but none are compared so; remove it, or use "
             "`scoring: exact_match`",
         )
+    yield from _of_control(suite)
     if (scoring := suite.get("scoring")) not in OPEN_SCORINGS:
         return
     for key, value, why in (
         ("metric", suite.get("metric", "accuracy") != "accuracy", "there are no classes"),
         ("label_bias", suite.get("label_bias") is not None, "there are no labels"),
         ("shortcuts", bool(suite.get("shortcuts")), "there are no choices"),
-        ("until", suite.get("until") == "decided", "what passes is learnt from all answers"),
+        ("until", suite.get("until") == "decided", "what passes is told by all answers alone"),
     ):
         if value:
             told = f"`scoring: {scoring}` is for tasks without choices, and {why}; remove `{key}`"
             yield (key,), told
+
+
+def _of_control(suite: dict[str, Any]) -> Iterator[Contradiction]:
+    """Yield a control with more answers than prompts give."""
+    control, how = suite.get("control"), suite.get("generation")
+    answers = control.get("answer") if isinstance(control, dict) else None
+    samples = how.get("samples", 1) if isinstance(how, dict) else 1
+    if isinstance(answers, list) and isinstance(samples, int) and len(answers) > max(1, samples):
+        yield (
+            ("control", "answer"),
+            f"found {len(answers)} answers, but each prompt gives {samples} (`generation: "
+            "samples`); name as many at most",
+        )
 
 
 def _test_id(said: Any, model: NamedModel | None) -> str | None:

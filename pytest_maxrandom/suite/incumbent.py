@@ -78,8 +78,9 @@ class IncumbentSpec(IncumbentSettings):
 class ControlSpec(IncumbentSettings):
     """An answer that needs no model."""
 
-    answer: Prose = ""
-    """What it says to every question, as if that had been read in what a model wrote."""
+    answer: Annotated[list[Prose], Field(min_length=1), Distinct, OneOrMore()] = Field(default=[""])
+    """What it says to every question, as if that had been read in what a model wrote. Where prompts
+    give several samples, as many answers at most: it gives them in turn."""
 
 
 def unclaimable(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from fractions import Fraction
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_maxrandom.sweeps.open_answers import coded, is_right, labels_of_references, voices_of
@@ -31,52 +32,84 @@ def with_controls(
     written: Sequence[Mapping[str, str | None]],
     matching: Matching,
     *,
-    samples: bool = False,
+    samples: int = 1,
 ) -> OpenAnswers:
     """Return open answers as labels (see `coded`), with the controls beside them.
 
-    Of `samples`, which may vote, it is told which of them say the same.
+    Of several `samples`, which may vote, it is told which of them say the same.
     """
-    spoken = [[row.get(each.id) for each in examples] for row in written] if samples else None
+    spoken = None
+    if samples > 1:
+        spoken = [[row.get(each.id) for each in examples] for row in written]
     return coded(examples, written, matching)._replace(
-        controls=controls(examples, matching),
+        controls=controls(examples, matching, samples),
         asked=any(each.text for each in examples),
         voices=None if spoken is None else voices_of(spoken, matching),
     )
 
 
 def controls(
-    examples: Sequence[Example], matching: Matching
-) -> dict[HeuristicName, list[Fraction]]:
-    """Return how probably each control is right on each example; those that ever are, and one.
+    examples: Sequence[Example], matching: Matching, most: int = 1
+) -> dict[HeuristicName, list[int]]:
+    """Return which of a control's answers is right on each example; see `in_turn`.
+
+    All controls that ever are right, and one.
 
     Parameters
     ----------
     examples : sequence of Example
         Open examples, at least one.
+    most : int
+        Answers that a control gives to each at most.
     """
-    scores: dict[HeuristicName, list[Fraction]] = {"commonest": _commonest(examples, matching)}
+    places: dict[HeuristicName, list[int]] = {"commonest": _commonest(examples, matching, most)}
     rules: Mapping[HeuristicName, Callable[[str], list[str]]] = {
-        "first_number": lambda text: numbers_in_order(text)[:1],
-        "last_number": lambda text: numbers_in_order(text)[-1:],
-        "first_name": lambda text: _NAME.findall(text)[:1],
-        "last_name": lambda text: _NAME.findall(text)[-1:],
+        "first_number": numbers_in_order,
+        "last_number": lambda text: numbers_in_order(text)[::-1],
+        "first_name": _NAME.findall,
+        "last_name": lambda text: _NAME.findall(text)[::-1],
     }
     for name, rule in rules.items():
-        scores[name] = [
-            Fraction(any(is_right(said, each, matching) for said in rule(each.text)))
-            for each in examples
-        ]
-    offered = scores["offered"] = []
+        places[name] = [_place_of_right(rule(each.text), each, matching, most) for each in examples]
+    offered = places["offered"] = []
     for each in examples:
         offer = offer_of(each.text)
         is_one = offer is not None and role_of(each, matching).place is not None
-        offered.append(Fraction(1, len(offer.items)) if offer and is_one else Fraction(0))
-    return {name: own for name, own in scores.items() if name == "commonest" or any(own)}
+        offered.append(len(offer.items) if offer and is_one else 0)
+    return {name: own for name, own in places.items() if name == "commonest" or any(own)}
 
 
-def _commonest(examples: Sequence[Example], matching: Matching) -> list[Fraction]:
-    """Answer with the commonest reference of each kind."""
+def in_turn(name: HeuristicName, place: int, most: int) -> Sequence[Fraction]:
+    """Return how probably each answer that a control gives to an example is right.
+
+    Parameters
+    ----------
+    name : str
+        A control. It gives the commonest references of a kind one after another, or the numbers or
+        names of the question; and what the question offers by lot.
+    place : int
+        Which of these is right, from 1, or of an offer how many there are; 0 where none is.
+    most : int
+        Answers at most.
+    """
+    if name == "offered":
+        return [Fraction(1, place)] * min(place, most) if place else []
+    return [Fraction(0)] * (place - 1) + [Fraction(1)] if 0 < place <= most else []
+
+
+def _place_of_right(texts: Sequence[str], example: Example, matching: Matching, most: int) -> int:
+    """Return which of so many different texts is the first right one, from 1; 0 where none is."""
+    different: dict[object, str] = {}
+    for text in texts:
+        different.setdefault(matching.key(text), text)
+    for place, text in enumerate(islice(different.values(), most), 1):
+        if is_right(text, example, matching):
+            return place
+    return 0
+
+
+def _commonest(examples: Sequence[Example], matching: Matching, most: int) -> list[int]:
+    """Answer with the commonest references of each kind."""
     gold = [next(iter(own)) for own in labels_of_references(examples, matching).gold]
     kinds = [None if each.open is None else each.open.kind for each in examples]
     times: dict[str | None, Counter[int]] = defaultdict(Counter)
@@ -85,6 +118,10 @@ def _commonest(examples: Sequence[Example], matching: Matching) -> list[Fraction
     for kind, label, counts in zip(kinds, gold, free, strict=True):
         if counts:
             times[kind][label] += 1
-    most = {kind: counter.most_common(1)[0][0] for kind, counter in times.items()}
+    rank = {
+        (kind, label): place
+        for kind, counter in times.items()
+        for place, (label, _) in enumerate(counter.most_common(most), 1)
+    }
     rows = zip(kinds, gold, free, strict=True)
-    return [Fraction(counts and most[kind] == label) for kind, label, counts in rows]
+    return [rank.get((kind, label), 0) if counts else 0 for kind, label, counts in rows]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_maxrandom.host.packages import SCORERS
+from pytest_maxrandom.tasks.references import Matching, f1
 from tests.installed import install
 from tests.plugin.test_packages import on_path
 
@@ -175,6 +176,36 @@ def test_samples_that_f1_grades_come_to_their_mean_their_vote_the_best_or_the_wo
     several = "generation: {samples: 3, temperature: 1, aggregate: pass}\n"
     write(pytester, rest=f"{stored}{several}assert: {{better_than: incumbent}}\n")
     told(pytester, "incumbent.answers: p.jsonl: it has 1 of each answer, and the others come to")
+
+
+@pytest.mark.parametrize("how", ["mean", "pass", "all", "{pass: 2}"])
+def test_a_control_gives_its_answers_in_turn_as_prompts_give_samples(
+    pytester: pytest.Pytester, how: str
+) -> None:
+    answers = ["Ann met Eve Hill", "Bob met Dan Hill", "Nobody"]
+    write(
+        pytester,
+        rest=f"control: {{answer: {answers}}}\nassert: {{control_p: 0.4}}\n"
+        f"generation: {{samples: 4, temperature: 1, aggregate: {how}}}\n",
+    )
+    pytester.runpytest("--maxrandom-json=r.json", "--maxrandom-predictions=p.jsonl")
+    control, [*examples] = claim_of(pytester)["control"], next(lines(pytester))["examples"]
+    matching, scores = Matching(), list[float]()
+    for each in examples:
+        first, second, third = (f1(text, each["listed"][0], matching) for text in answers)
+        low, middle, higher, high = sorted([first, second, third, first])
+        scores.append(
+            {
+                "mean": (low + middle + higher + high) / 4,
+                "pass": high,
+                "all": low,
+                "{pass: 2}": (3 * high + 2 * higher + middle) / 6,
+            }[how]
+        )
+    assert control["accuracy"] == pytest.approx(sum(scores) / 60)
+    assert control["name"] == f"the control {', '.join(map(repr, answers))}"
+    write(pytester, rest="control: {answer: [a, b]}\nassert: {control_p: 0.4}\n")
+    told(pytester, "control.answer: found 2 answers, but each prompt gives 1 (`generation: sampl")
 
 
 def test_without_anything_to_be_above_the_claim_cannot_tell(pytester: pytest.Pytester) -> None:

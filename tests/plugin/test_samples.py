@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -82,7 +83,7 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     assert few["best_accuracy"] == few["best_score"] == few["sampled"]["right"]
     assert few["standard_baseline"] == pytest.approx(1 / 3)
     # What samples come to may be chosen by what was seen: its prompts are further tries.
-    passes = run(pytester, "samples: 3, aggregate: pass", "--maxrandom-html=page.html")
+    passes = run(pytester, "samples: 3, aggregate: pass", "--maxrandom-report=r.md")
     assert (passes["engine"]["requests"], passes["t"]) == (0, 2 * T)
     assert passes["best_accuracy"] == passes["sampled"]["any_right"] > few["best_accuracy"]
     assert passes["best_correct"] == round(passes["best_accuracy"] * N)
@@ -102,9 +103,41 @@ def test_samples_are_asked_once_and_counted_once(pytester: pytest.Pytester) -> N
     (pytester.path / "beside.maxrandom.yaml").write_text(beside)
     collected = pytester.runpytest("beside.maxrandom.yaml", "--collect-only")
     collected.stdout.fnmatch_lines(["*holds several samples of each answer of the incumbent*"])
+    # Rules that need no question stand beside samples, too: the same answer in each of them, or
+    # different ones where any may be right.
+    for found in (few, passes):
+        assert found["shortcuts"]["best"] == pytest.approx(found["best_accuracy"])
+    same, different = few["shortcuts"]["heuristics"], passes["shortcuts"]["heuristics"]
+    assert all(same[name] <= different[name] for name in same)
+    assert sum(different.values()) > sum(same.values())
+    report = (pytester.path / "r.md").read_text()
+    assert "the best of 6 heuristics, has a pass rate of" in report
     again = run(pytester, "mean", suite=RECORDED)
     for key in ("best_accuracy", "p_max", "max_random_baseline", "permutation_p", "sampled"):
         assert again[key] == few[key], key
+
+
+@pytest.mark.usefixtures("task")
+@pytest.mark.parametrize("how", ["mean", "pass"])
+def test_blank_inputs_are_asked_as_often(pytester: pytest.Pytester, how: str) -> None:
+    """All of them are one question, to which the model gives the same samples."""
+    suite = SUITE.replace("knows: 0.4", "knows: 1") + "shortcuts: choices_only\n"
+    files = "--maxrandom-predictions=p.jsonl"
+    claim = run(pytester, f"samples: 3, aggregate: {how}", files, suite=suite)
+    line = json.loads((pytester.path / "p.jsonl").read_text().partition("\n")[0])
+    shares = [0.0] * 3
+    for each in line["examples"]:
+        shares[each["right"][0]] += 1 / N
+    reached = {
+        sum(shares[said] for said in samples) / 3
+        if how == "mean"
+        else sum(shares[said] for said in {*samples})
+        for samples in product(range(3), repeat=3)
+    }
+    found = claim["shortcuts"]
+    assert (found["best"], claim["t"]) == (1, T)
+    assert any(found["choices_only"] == pytest.approx(value) for value in reached)
+    assert found["choices_only"] == 1 or found["choices_only_p"] < 0.05
 
 
 @pytest.mark.usefixtures("cities")
@@ -122,19 +155,42 @@ def test_samples_of_open_answers_learn_their_chance_together(
     assert 0 < claim["standard_baseline"] <= claim["max_random_baseline"] < claim["best_accuracy"]
     # Passing takes one of three and all take three: chance is what these very answers reach.
     assert (claim["standard_baseline"] > 0.4) == (how in ("pass", "{pass: 2}"))
-    # Who says the commonest reference in each sample is scored beside it.
-    line = json.loads((pytester.path / "p.jsonl").read_text().partition("\n")[0])
-    ((_, most),) = Counter(each["listed"][0] for each in line["examples"]).most_common(1)
+    # Who says the commonest reference in each sample is scored beside it; by pass who says as many
+    # of the commonest ones as the best prompt has different answers, and as often.
+    lines = [json.loads(line) for line in (pytester.path / "p.jsonl").read_text().splitlines()]
+    best = claim["best_prompt"]["digest"]
+    own = [*zip(*(line["examples"] for line in lines if line["prompt"] == best), strict=True)]
+    ranked = [name for name, _ in Counter(row[0]["listed"][0] for row in own).most_common()]
+    earned = 0.0
+    for row in own:
+        times = (
+            [3]
+            if "pass" not in how
+            else sorted(Counter(each["text"].strip() for each in row).values(), reverse=True)
+        )
+        given = [name for name, many in zip(ranked, times, strict=False) for _ in range(many)]
+        draws = [*combinations(given, 2)] if "2" in how else [given]
+        earned += sum(row[0]["listed"][0] in draw for draw in draws) / len(draws)
+    # Beside pass@k, and all of k, stands what these answers reach with any example's reference.
+    said = [[each["text"].strip() for each in row] for row in own]
+    gold = [row[0]["listed"][0] for row in own]
+    for key, right in (("any", any), ("all", all)):
+        reached = [right(text == other for text in texts) for texts in said for other in gold]
+        chance = sum(reached) / len(reached)
+        assert claim["sampled"][f"{key}_by_chance"] == pytest.approx(chance)
+    assert claim["sampled"]["different"] == pytest.approx(sum(map(len, map(set, said))) / len(own))
+    assert "(a guesser with as many different answers: " in (pytester.path / "r.md").read_text()
     assert claim["shortcuts"]["best"] == pytest.approx(claim["best_accuracy"])
-    assert claim["shortcuts"]["heuristics"]["commonest"] == pytest.approx(most / claim["n"])
-    assert "the commonest reference of each kind" in (pytester.path / "r.md").read_text()
+    assert claim["shortcuts"]["heuristics"]["commonest"] == pytest.approx(earned / claim["n"])
+    report = (pytester.path / "r.md").read_text()
+    assert "the commonest reference of each kind" in report
+    assert ("with as many different answers; sign-flip p" in report) == ("pass" in how)
     read = run(pytester, how, suite=OPEN_RECORDED)
     for key in (
         *("best_accuracy", "permutation_p", "standard_baseline", "max_random_baseline"),
-        "shortcuts",
+        *("shortcuts", "sampled"),
     ):
         assert read[key] == claim[key], key
-    assert read["sampled"]["right"] == claim["sampled"]["right"]
 
 
 @pytest.mark.usefixtures("cities")

@@ -75,6 +75,13 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
             result = maxrandom.check(scores=sampled, beats=0.3)
             assert result.mean_scores == pytest.approx([0.7, 0.2])
 
+        def test_best_of_samples(maxrandom):
+            sampled = [[[0.9, 0.5]] * 20, [[0.1, 0.3]] * 20]
+            control = [[0.2, 0.4]] * 20
+            result = maxrandom.check(scores=sampled, aggregate="pass", control=control)
+            assert result.mean_scores == pytest.approx([0.9, 0.3])
+            assert result.control.accuracy == pytest.approx(0.4)
+
         def test_below(maxrandom):
             maxrandom.check(scores=scores, beats=0.75, judge="j")
 
@@ -91,6 +98,8 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
             ({"scores": [[0.5]], "beats": 0.5, "control": [1, 0]}, "control must have one score"),
             ({"scores": [[0.5]], "beats": 0.5, "p_max": 0.05}, "p_max belongs to counts of right"),
             ({"best_correct": 3, "n": 4, "t": 1, "chance": 0.5, "beats": 0.6}, "give `scores`"),
+            ({"scores": [[0.5]], "beats": 0.5, "aggregate": "pass"}, "answer has one score"),
+            ({"best_correct": 3, "n": 4, "t": 1, "chance": 0.5, "aggregate": "all"}, "`scores`"),
             ({"best_correct": 3, "n": 4, "t": 1}, "give best_correct, n, t and chance, or the"),
             ({"scores": [[0.5]], "beats": 0.5, "clusters": "ab"}, "clusters names 2 examples"),
         ])
@@ -99,7 +108,7 @@ def test_a_hand_written_test_claims_scores_of_any_harness(pytester: pytest.Pytes
                 maxrandom.check(**given)
     """)
     result = pytester.runpytest("--maxrandom-json=r.json")
-    result.assert_outcomes(passed=13, failed=2)
+    result.assert_outcomes(passed=16, failed=2)
     said = flat(result)
     assert "best score .800 is .050 above the stated baseline .750, but that may be luck" in said
     assert "no guesser is compared with scores: say what the best prompt is above" in said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
-from pytest_maxrandom.flags.shortcuts import RULE, by_heuristic
+from pytest_maxrandom.flags.shortcuts import PARTS_OF_RULE, RULE, by_heuristic
 
 
 def _check(judged: JudgedAnswers) -> Found:
@@ -23,4 +23,5 @@ RED_FLAG = RedFlagKind(
     brief_of="no better than {heuristic:heuristic}",
     remedy="remove what the rule reads from the choices",
     check=_check,
+    parts=PARTS_OF_RULE,
 )

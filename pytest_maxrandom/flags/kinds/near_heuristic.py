@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_maxrandom.flags.kind import Flag, Found, JudgedAnswers, RedFlagKind
-from pytest_maxrandom.flags.shortcuts import NEAR, PARTS_OF_NEAR, RULE, by_heuristic
+from pytest_maxrandom.flags.shortcuts import NEAR, PARTS_OF_NEAR, PARTS_OF_RULE, RULE, by_heuristic
 
 
 def _check(judged: JudgedAnswers) -> Found:
@@ -23,5 +23,5 @@ RED_FLAG = RedFlagKind(
     brief_of="hardly better than {heuristic:heuristic}",
     remedy="take more examples",
     check=_check,
-    parts=PARTS_OF_NEAR,
+    parts={**PARTS_OF_NEAR, **PARTS_OF_RULE},
 )

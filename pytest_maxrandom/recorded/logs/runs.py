@@ -162,7 +162,7 @@ def _sweep(path: Path, runs: list[LoggedRun]) -> Answers:
     root = path if path.is_dir() else path.parent
     matching = first.matching if {run.matching for run in runs} == {first.matching} else None
     written = [[None if graded else answer.written for answer in row] for row in table]
-    of_open, notes = compared([*columns], written, correct, matching, samples=k > 1)
+    of_open, notes = compared([*columns], written, correct, matching, samples=k)
     samples = Answers(
         path=path,
         claim=f"{first.task}[{first.model}-{first.shots}shot]",

@@ -62,7 +62,7 @@ def compared(
     correct: NDArray[np.bool_],
     matching: Matching | None,
     *,
-    samples: bool = False,
+    samples: int = 1,
 ) -> tuple[dict[str, Any], list[Remark]]:
     """Return what `Answers` hold of answers without choices, and what a reader must know.
 
@@ -77,8 +77,8 @@ def compared(
         What each prompt answered; None where the log does not tell that.
     correct : array of bool, shape (t, n)
         Whether the tool counted the answers as right.
-    samples : bool
-        Whether each prompt was asked several times.
+    samples : int
+        How often each prompt was asked.
     """
     rows = [[each for each in row if each is not None] for row in table]
     if matching is None or any(len(row) < len(names) for row in rows):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NAMED = Path("results")
 """What messages call a table that stands in no file."""
+_GRIDS = (2, 3)
+"""Dimensions of an array that has a cell for each answer, or for each sample of it."""
 _AS_LIST = ("to_pylist", "to_list", "tolist")
 """How columns of pyarrow, of polars and pandas, and of NumPy become lists, tried in turn."""
 _PLAIN = (str, bool, int, float, type(None))
@@ -33,8 +35,9 @@ class Table:
     ----------
     results : data frame, mapping or list of mappings
         With names of columns (`column_names` or `columns`) and their values by name. In a mapping,
-        arrays of shape (prompts, examples) have a cell for each answer; arrays beside them that
-        have one dimension have a value for each example, and `prompt` one for each prompt.
+        arrays of shape (prompts, examples) have a cell for each answer, and with a third axis one
+        for each sample; arrays beside them that have one dimension have a value for each example,
+        and `prompt` one for each prompt.
 
     Raises
     ------
@@ -93,7 +96,7 @@ def _columns(results: Any) -> dict[str, Sequence[Any]]:
         names = dict.fromkeys(str(name) for row in results for name in row)
         return {name: [row.get(name) for row in results] for name in names}
     if isinstance(results, Mapping):
-        if any(_dimensions(values) == 2 for values in results.values()):
+        if any(_dimensions(values) in _GRIDS for values in results.values()):
             return _of_grid({str(name): values for name, values in results.items()})
         return {str(name): _listed(values) for name, values in results.items()}
     named: Any = getattr(results, "column_names", None)
@@ -112,8 +115,8 @@ def _dimensions(values: Any) -> int:
 def _listed(values: Any) -> list[Any]:
     if (found := _dimensions(values)) != 1:
         raise RecordedError(
-            f"{NAMED}: found an array of {found} dimensions, expected one, or two for (prompts, "
-            "examples)"
+            f"{NAMED}: found an array of {found} dimensions, expected one, two for (prompts, "
+            "examples), or a third one for samples"
         )
     for name in _AS_LIST:
         if (made := getattr(values, name, None)) is not None:
@@ -122,22 +125,25 @@ def _listed(values: Any) -> list[Any]:
 
 
 def _of_grid(given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """Write arrays of shape (prompts, examples) with a row for each of their cells."""
-    shapes = {name: each.shape for name, each in given.items() if _dimensions(each) == 2}
+    """Write arrays of shape (prompts, examples), or with samples, with a row for each cell."""
+    shapes = {name: each.shape for name, each in given.items() if _dimensions(each) in _GRIDS}
     first, shape = next(iter(shapes.items()))
-    t, n = (int(size) for size in shape)
+    t, n, *of_samples = (int(size) for size in shape)
+    k = of_samples[0] if of_samples else 1
     columns: dict[str, Sequence[Any]] = {
-        "prompt": [str(place) for place in range(t) for _ in range(n)],
-        "example": [str(place) for _ in range(t) for place in range(n)],
+        "prompt": [str(place) for place in range(t) for _ in range(n * k)],
+        "example": [str(place) for _ in range(t) for place in range(n) for _ in range(k)],
     }
+    if of_samples:
+        columns["sample"] = [str(sample) for _ in range(t * n) for sample in range(k)]
     for name, values in given.items():
         if name in shapes:
             if shapes[name] != shape:
                 raise RecordedError(
                     f"{NAMED}: {name!r} has the shape {tuple(shapes[name])}, but {first!r} has "
-                    f"{tuple(shape)}; give all of them (prompts, examples)"
+                    f"{tuple(shape)}; give all of them the same axes"
                 )
-            columns[name] = [cell for row in values.tolist() for cell in row]
+            columns[name] = values.reshape(-1).tolist()
             continue
         each = _listed(values)
         size, of = (t, "prompt") if name == "prompt" else (n, "example")
@@ -146,7 +152,10 @@ def _of_grid(given: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
                 f"{NAMED}: {name!r} has {len(each)} values, but {first!r} has the shape "
                 f"{tuple(shape)}; give one for each {of}, {size}"
             )
-        columns[name] = [cell for cell in each for _ in range(n)] if name == "prompt" else each * t
+        if name == "prompt":
+            columns[name] = [cell for cell in each for _ in range(n * k)]
+        else:
+            columns[name] = [cell for cell in each for _ in range(k)] * t
     return columns
 
 

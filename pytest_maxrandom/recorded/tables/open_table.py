@@ -115,7 +115,7 @@ def open_sweep(grid: Grid, spec: TableResults) -> Answers:
     if spec.scoring == "f1":
         scored = _of_f1(grid, examples, said, matching, ragged=spec.ragged)
         return replace(scored, rule=rule)
-    found = with_controls(examples, said, matching, samples=grid.samples > 1)
+    found = with_controls(examples, said, matching, samples=grid.samples)
     correct = hits(found.said, found.gold, np.arange(len(examples)))
     _refuse_other(grid, correct[grid.prompt[:], grid.example[:]])
     return Answers(

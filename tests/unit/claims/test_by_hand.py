@@ -11,6 +11,7 @@ from scipy import stats
 
 from pytest_maxrandom.claims.beside import beside
 from pytest_maxrandom.claims.by_hand import answers_of, scores_beside
+from pytest_maxrandom.claims.in_memory import Said, claims_in_memory
 from pytest_maxrandom.claims.verdict import Claim
 
 
@@ -33,6 +34,63 @@ def test_what_is_no_score_is_refused(given: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         answers_of("scores", given)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("how", [None, "mean", "pass", "all", {"pass": 2}, {"pass": 3}])
+def test_samples_come_to_what_is_said_as_those_of_a_table_do(how: Any) -> None:
+    scores = np.random.default_rng(3).random((4, 9, 3)).round(2)
+    scores[0] = scores[0] > 0.5
+    rows = [
+        {"prompt": str(p), "example": str(e), "sample": s, "score": scores[p, e, s]}
+        for p, e, s in np.ndindex(scores.shape)
+    ]
+    [claim] = claims_in_memory(rows, Said(claim={"beats": 0.1}, aggregate=how))
+    assert claim.evidence is not None
+    table, answers = claim.evidence.results, answers_of("scores", scores, None, how)
+    assert answers.aggregate == table.aggregate
+    assert np.array_equal(answers.values, table.values)
+    low, middle, high = np.moveaxis(np.sort(scores, axis=2), 2, 0)
+    best_of_two = (2 * high + middle) / 3
+    named = {"None": scores.mean(axis=2), "mean": scores.mean(axis=2), "pass": high, "all": low}
+    assert answers.values == pytest.approx(
+        named.get(str(how), high if how == {"pass": 3} else best_of_two)
+    )
+    # What is beside them comes to the same, so that a candidate is known again.
+    for row, given in enumerate(scores):
+        own = scores_beside("incumbent", given, answers)
+        assert own.chosen_here == 4
+        assert [*own.scores.values()] == answers.values[row].tolist()
+
+
+@pytest.mark.parametrize(
+    ("samples", "how", "message"),
+    [
+        (1, "pass", "aggregate: each answer has one score; give several samples"),
+        (2, "vote", "aggregate: a vote needs what was answered, and only scores are given"),
+        (2, {"pass": 3}, "aggregate: pass@3 needs at least 3 samples of each answer, found 2"),
+        (2, "best", "aggregate.*found 'best', expected 'mean'"),
+        (2, {"pass": 0}, "aggregate.*0"),
+        (2, 2, "aggregate.*found 2"),
+    ],
+)
+def test_what_samples_cannot_come_to_is_said(samples: int, how: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message) as caught:
+        answers_of("scores", np.full((2, 3, samples), 0.5), None, how)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_best_of_several_samples_is_compared_with_that_of_as_many() -> None:
+    scores = np.full((2, 5, 3), 0.5)
+    few, one = np.full((5, 2), 0.4), [0.4] * 5
+    for how in ("pass", "all"):
+        answers = answers_of("scores", scores, None, how)
+        for given, many in ((few, 2), (one, 1)):
+            with pytest.raises(ValueError, match=rf"control: it has {many} of each answer, and"):
+                scores_beside("control", given, answers)
+    either: tuple[Any, ...] = ("mean", {"pass": 2})
+    for how in either:
+        found = scores_beside("control", few, answers_of("scores", scores, None, how))
+        assert [*found.scores.values()] == pytest.approx([0.4] * 5)
 
 
 def test_a_data_frame_does_not_say_what_its_rows_are() -> None:

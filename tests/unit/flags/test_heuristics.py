@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from pytest_maxrandom.claims.shortcuts import OF_OPEN, heuristics
+from pytest_maxrandom.claims.shortcuts import OF_OPEN, heuristics, heuristics_in_turn
 from pytest_maxrandom.record import HeuristicName
 from pytest_maxrandom.sweeps.prompts.formats import shown_as, shown_order
 from pytest_maxrandom.tasks.task import Example
@@ -94,6 +94,30 @@ def test_an_example_without_the_most_frequent_label_is_wrong_and_one_with_severa
     found = heuristics(rows, shared=True, listed=False)
     assert found["most_frequent"] == (Fraction(1), Fraction(0), Fraction(1))
     assert found["longest"] == (HALF, HALF, Fraction(2, 3))
+
+
+@pytest.mark.parametrize("right", [(1,), (0, 3), (0, 2, 3)])
+def test_further_answers_of_a_rule_agree_with_every_way_to_break_ties(
+    right: tuple[int, ...],
+) -> None:
+    """The first right one of five choices, in all orders that the rule cannot tell apart."""
+    asked = Example("e", "?", ("aaa", "b", "ccc", "d", "e"), right)
+    for most in (1, 2, 3, 5):
+        found = heuristics_in_turn([asked], shared=False, listed=False, most=most)
+        for name, sign in (("longest", -1), ("shortest", 1)):
+            orders = [
+                order
+                for order in itertools.permutations(range(5))
+                if [*order] == sorted(order, key=lambda index: sign * len(asked.choices[index]))
+            ]
+            assert len(orders) == 2 * 6
+            firsts = [next(turn for turn, index in enumerate(o) if index in right) for o in orders]
+            chances = [Fraction(firsts.count(turn), len(orders)) for turn in range(most)]
+            [own] = found[name]  # type: ignore[index]
+            assert [*own, *[0] * (most - len(own))] == chances
+    rows = [example(["x", "y", "z"], int(i > 4) + int(i > 7), name=f"e{i}") for i in range(9)]
+    labels = heuristics_in_turn(rows, shared=True, listed=False, most=3)["most_frequent"]
+    assert [[*own].index(Fraction(1)) for own in labels] == [0] * 5 + [1] * 3 + [2]
 
 
 @pytest.mark.parametrize("m", [2, 3, 5])

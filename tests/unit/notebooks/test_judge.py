@@ -326,7 +326,7 @@ def test_what_is_said_wrongly_is_one_sentence(
         ({"prompt": [1, 2], "example": [1]}, "'example' has 1 values, but 'prompt' has 2"),
         ({"correct": np.zeros((2, 3)), "gold": [1, 2]}, "'gold' has 2 values, .* each example, 3"),
         ({"correct": np.zeros((2, 3)), "x": np.zeros((3, 2))}, r"'x' has the shape \(3, 2\)"),
-        ({"correct": np.zeros((2, 3, 4))}, "an array of 3 dimensions"),
+        ({"correct": np.zeros((2, 3, 4, 5))}, "an array of 4 dimensions"),
         ({"correct": np.full((2, 3), 0.5)}, "row 1: correct is '0.5', expected 0 or 1"),
         ([*rows(), rows()[0]], "already has an answer to example '0' in row 1"),
         ([row | {"prediction": None} for row in rows()], "row 1: prediction is empty"),
@@ -503,3 +503,20 @@ def test_a_column_for_each_prompt_gives_the_numbers_of_a_row_for_each_answer() -
         judge(wide, prediction=[*prompts, "p9"])
     with pytest.raises(ValueError, match="each prompt has a column of its own in `prediction`"):
         judge(wide, prediction=prompts, prompt="gold")
+
+
+@pytest.mark.parametrize("how", ["mean", "pass", "all"])
+def test_arrays_with_a_third_axis_are_the_rows_of_their_samples(how: str) -> None:
+    scores = np.random.default_rng(1).random((3, 10, 4)).round(2)
+    clusters = [f"c{example // 2}" for example in range(10)]
+    rows = [
+        {"prompt": f"p{p}", "example": str(e), "sample": str(s)}
+        | {"score": scores[p, e, s], "cluster": clusters[e]}
+        for p, e, s in np.ndindex(scores.shape)
+    ]
+    of_rows = judge(rows, claim={"beats": 0.3}, aggregate=how).record
+    arrays = {"score": scores, "prompt": ["p0", "p1", "p2"], "cluster": np.array(clusters)}
+    of_arrays = judge(arrays, claim={"beats": 0.3}, aggregate=how).record
+    assert of_arrays == of_rows
+    with pytest.raises(RecordedError, match=r"'said' has the shape .* same axes"):
+        judge({"score": scores, "said": scores[..., 0]}, claim={"beats": 0.3})

@@ -20,7 +20,7 @@ from pytest_maxrandom.stats.components import (
     more_of_examples,
 )
 from pytest_maxrandom.stats.permutation import max_t_of_credits, max_t_test
-from pytest_maxrandom.stats.sample_chance import BestOfSamples, Kinds, law_of_right
+from pytest_maxrandom.stats.sample_chance import BestOfSamples, Kinds, earned_in_turn, law_of_right
 from pytest_maxrandom.stats.samples import (
     UNREAD,
     Aggregate,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 close = pytest.approx
+HALF = Fraction(1, 2)
 
 
 def score(how: str, samples: tuple[int, ...], right: set[int], j: int | None = None) -> Fraction:
@@ -71,6 +72,33 @@ def test_laws_agree_with_every_set_of_right_choices(
             )  # type: ignore[assignment]
         found = {Fraction(s, aggregate.unit): p for s, p in kinds.laws[place].items()}
         assert found == law
+
+
+@pytest.mark.parametrize("aggregate", AGGREGATES)
+def test_a_rule_with_as_many_answers_earns_what_its_samples_do(aggregate: Aggregate) -> None:
+    """Rules that say 0, 1, 2 and so on are scored as prompts are, whichever label is right."""
+    everything = np.array([*product(range(4), repeat=4)])[None]
+    spread = profiles(everything)[0]
+    for right in range(5):
+        turns = [[Fraction(turn == right) for turn in range(4)]] * len(spread)
+        found = earned_in_turn(turns, aggregate, spread)
+        for times, own in zip(spread.tolist(), found, strict=True):
+            # By pass as often as the prompt, by all else the same each time, which earns most.
+            by_pass = aggregate.how == "pass"
+            given = times if by_pass else [4, 0, 0, 0]
+            samples = tuple(turn for turn, many in enumerate(given) for _ in range(many))
+            assert own == score(aggregate.how, samples, {right}, aggregate.asked)
+            if not by_pass:
+                said = tuple(turn for turn, many in enumerate(times) for _ in range(many))
+                most_often = score(aggregate.how, said, {right}, aggregate.asked)
+                assert right or own >= most_often
+    drawn = [[Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)]]
+    [mixed] = earned_in_turn(drawn, Aggregate("pass", 4), np.array([[3, 1, 0, 0]]))
+    assert mixed == HALF
+    # What nobody could read is no answer; the rule gives one.
+    [unread] = earned_in_turn(drawn, Aggregate("pass", 4), np.zeros((1, 4), dtype=np.int64))
+    assert unread == Fraction(1, 6)
+    assert earned_in_turn([*drawn, []], None, None) == [Fraction(1, 6), 0]
 
 
 def test_pass_takes_d_of_m_and_all_takes_one_answer() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from pytest_maxrandom.stats.gold import hits
 from pytest_maxrandom.sweeps.open_answers import coded, labels_of_references
+from pytest_maxrandom.sweeps.open_controls import controls, in_turn
 from pytest_maxrandom.sweeps.open_roles import offer_of, role_of, strata_of
 from pytest_maxrandom.tasks.references import Matching, Open, kind_of
 from pytest_maxrandom.tasks.task import Example
@@ -133,3 +135,38 @@ def test_what_repeats_its_question_is_copied_where_an_answer_need_only_hold_a_re
     found = coded([offered], [{"1": "a cat or a horse"}], includes)
     assert hits(found.said, found.gold, np.arange(1)).all()
     assert found.roles == ("copied",)
+
+
+def test_controls_give_different_answers_in_turn_and_are_scored_like_prompts() -> None:
+    """Answers of a control, written by hand, are right where it is said to be, by any rule."""
+    cities = ["Rome"] * 4 + ["Oslo"] * 3 + ["Bonn"] * 2
+    examples = [
+        example(f"c{i}", f"Where, after 7 or so and 7, is {i}?", city)
+        for i, city in enumerate(cities)
+    ]
+    examples += [
+        example("n0", "Of 12, 30, 12 and 45 which is least odd?", "45"),
+        example("n1", "Of 12, 30.0, 30 and 45 which is 30?", "30"),
+        example("n2", "Is it seen by Ann Lee, Bob, Ann Lee, Cy?", "Cy"),
+        example("o", "Is it red, green, or blue?", "green"),
+    ]
+    most = 3
+    found = controls(examples, SQUAD, most)
+    said: dict[str, dict[str, list[str]]] = {
+        "commonest": {f"c{i}": ["Rome", "Oslo", "Bonn"] for i in range(len(cities))},
+        "first_number": {"n0": ["12", "30", "45"], "n1": ["12", "30", "45"]},
+        "last_number": {"n0": ["45", "12", "30"], "n1": ["30", "45", "12"]},
+        "last_name": {"n2": ["Cy", "Ann Lee", "Bob"]},
+        "first_name": {"n2": ["Ann Lee", "Bob", "Cy"]},
+    }
+    for name, texts in said.items():
+        for each, place in zip(examples, found[name], strict=True):  # type: ignore[index]
+            if each.id in texts:
+                right = [matched(text, each) is not None for text in texts[each.id]]
+                chances = [*in_turn(name, place, most)]  # type: ignore[arg-type]
+                assert chances + [0] * (most - len(chances)) == right
+    assert [*in_turn("offered", found["offered"][-1], most)] == [Fraction(1, 3)] * 3
+    assert [*in_turn("offered", found["offered"][-1], 2)] == [Fraction(1, 3)] * 2
+    alone = controls(examples, SQUAD)
+    assert [place == 1 for place in alone["commonest"]][: len(cities)] == [True] * 4 + [False] * 5
+    assert [place == 1 for place in alone["last_name"]] == [each.id == "n2" for each in examples]
