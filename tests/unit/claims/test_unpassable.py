@@ -126,3 +126,25 @@ def test_a_notebook_shows_the_numbers_of_a_few_examples() -> None:
         pandas.DataFrame(rows), chance=0.5, incumbent="p0", claim={"better_than": "incumbent"}
     )
     assert not judged.passed
+    # Half of the level, 6 / 2**5.
+    assert "the least incumbent p that the best of 6 prompts can have on 5 examples is .188" in (
+        judged.report()
+    )
+
+
+def test_a_later_look_at_a_few_examples_says_that_no_answers_could_pass(
+    pytester: pytest.Pytester,
+) -> None:
+    folder = pytester.mkdir("eval_suites")
+    suite(folder)
+    notes = []
+    for changed in ("", "p4,e0,1", "p5,e0,1"):
+        table(folder, 6, 8)
+        text = (folder / "t.csv").read_text()
+        if changed:
+            assert changed in text
+            (folder / "t.csv").write_text(text.replace(changed, changed[:-1] + "0"))
+        pytester.runpytest("--maxrandom-report=r.md")
+        notes.append("No answers could pass here" in (pytester.path / "r.md").read_text())
+    # 6 / 2**8 is at most half of .05, and above a sixth of it.
+    assert notes == [False, True, True]
