@@ -283,6 +283,11 @@ def test_a_second_file_can_be_the_incumbent(
     said = flat(pytester.runpytest("--collect-only"))
     assert re.search(r"s\.yaml:3: incumbent\.results: the incumbent in .*old\.csv has no answer to "
                      r"10 of the 150 examples", said)  # fmt: skip
+    gone = TABLE.replace("{prompt: p0}", spec.replace("old.csv", "gone.csv"))
+    (folder / "s.yaml").write_text(gone)
+    said = flat(pytester.runpytest("--collect-only"))
+    assert "gone.csv: no such file or folder; correct the path" in said
+    assert "if_missing" not in said
     (folder / "s.yaml").write_text(TABLE.replace("p0", "p9"))
     said = flat(pytester.runpytest("--collect-only"))
     assert re.search(r"s\.yaml:3: incumbent\.prompt: .*t\.csv has no prompt 'p9'", said)
@@ -376,6 +381,16 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert "expected a claim that passed and asserts `better_than: incumbent`, found none" in (
         capsys.readouterr().err
     )
+
+
+def test_the_dry_run_of_a_stored_incumbent_speaks_of_one_prompt(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder)
+    run(pytester)
+    told = flat(pytester.runpytest("--maxrandom-dry-run"))
+    assert "old (mock): 1 claim its prompt is in the store: nothing to compute" in told
+    assert "new (mock): 1 claim all 10 prompts are in the store" in told
 
 
 def test_promote_names_the_best_of_recorded_prompts(
