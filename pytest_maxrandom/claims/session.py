@@ -142,7 +142,7 @@ class SessionState:
     def _tell_wait(self, planned: PlannedClaim, who: str) -> None:
         self.pool.resources.tell(
             f"{planned.name} waits for {who}, which asks the model {planned.arm.name} about the "
-            "same examples; it goes on when that is done, and asks for nothing that is known then"
+            "same examples; it goes on when that is done"
         )
 
     def is_stored(self, planned: PlannedClaim) -> bool:

@@ -217,8 +217,7 @@ def test_a_second_run_of_the_same_prompts_says_for_whom_it_waits(
     said = [line for line in written if "waits for" in line]
     assert said == [
         f"maxrandom: a[one-1shot] waits for process {first.pid} on {platform.node()}, which asks "
-        "the model one about the same examples; it goes on when that is done, and asks for nothing "
-        "that is known then\n"
+        "the model one about the same examples; it goes on when that is done\n"
     ]
     assert "1 passed" in written[-1]
 
