@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.verdict import BESIDE
+from pytest_maxrandom.notation import P_VALUES
 from pytest_maxrandom.record import BesideIncumbent, Remark
 from pytest_maxrandom.record.result import DEFAULT_LEVEL
-from pytest_maxrandom.stats.incumbents import best_over_incumbent
+from pytest_maxrandom.stats.incumbents import best_over_incumbent, least_resampled
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 
@@ -126,6 +128,10 @@ def beside(
         test = "exact" if tree else other.settings.test
         p, record = _compared(claim, key, answers, other, t, best, test)
         comparisons.p[key], comparisons.records[BESIDE[key]] = p, record
+        least = _least(claim, key, answers, record, t)
+        if key in claim.levels(t) and least > record.level:
+            values = {"n": record.n, "t": t, "p": least, "level": record.level}
+            comparisons.notes.append(Remark("too_few_beside", {"part": P_VALUES[key], **values}))
         if other.chosen_here is not None:
             values = {"prompts": other.chosen_here}
             if other.rank == 1:
@@ -137,6 +143,14 @@ def beside(
             values = {"place": other.place, "factor": other.factor}
             comparisons.notes.append(Remark("incumbent_named_in_turn", values))
     return comparisons
+
+
+def _least(claim: Claim, key: str, answers: Answers, record: BesideIncumbent, t: int) -> float:
+    """Return the least p-value that any answers to these examples could have."""
+    if record.test == "resampled":
+        return least_resampled(int(record.of), record.candidates, record.units)
+    units = answers.groups or answers.examples
+    return least_p(claim, key, t, units, is_graded=answers.is_graded)
 
 
 def _baseline(answers: Answers, score: float) -> IncumbentAnswers:

@@ -244,6 +244,8 @@ def _suite(stated: Said, models: Sequence[str], tasks: Sequence[str]) -> dict[st
         ],
         "tasks": [{"name": name, **of_task} for name in tasks],
         "metric": stated.metric,
+        # Who asks in a notebook is shown the numbers of a few examples, too.
+        "allow_unpassable": True,
         **({} if stated.claim is None else {"assert": stated.claim}),
         **({} if stated.aggregate is None else {"aggregate": stated.aggregate}),
         **{

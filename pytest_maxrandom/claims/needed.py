@@ -14,7 +14,10 @@ from pytest_maxrandom.stats.matching import likely_answers, matches_p
 from pytest_maxrandom.stats.score_pairs import ScorePair
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
     from pytest_maxrandom.claims.planned import PlannedClaim
+    from pytest_maxrandom.claims.verdict import Claim
     from pytest_maxrandom.sweeps.labels import Labels
 
 
@@ -105,8 +108,14 @@ def surplus_p(planned: PlannedClaim, prompts: int, *, wins: int, losses: int = 0
     return prompts * ScorePair(differences, np.arange(n)).p_greater(claim.by, bound)
 
 
-def least_p(planned: PlannedClaim, prompts: int, key: str) -> float:
-    """Return the least exact p-value that the best of so many prompts can have beside something.
+def units_of_claim(planned: PlannedClaim) -> Sequence[Hashable]:
+    """Return the cluster of each example of a claim, or what is its own."""
+    groups = planned.condition.labels.groups
+    return range(planned.condition.prompt_set.n) if groups is None else groups
+
+
+def least_p(claim: Claim, key: str, t: int, units: Sequence[Hashable], *, is_graded: bool) -> float:
+    """Return the least exact p-value that the best of t prompts can have beside something.
 
     It scores 1 on each example, and an incumbent or a control 0.
 
@@ -114,18 +123,20 @@ def least_p(planned: PlannedClaim, prompts: int, key: str) -> float:
     ----------
     key : str
         ``"incumbent_p"``, ``"control_p"`` or ``"baseline_p"``.
+    units : sequence of hashable
+        Per example its cluster, or what is its own.
     """
-    claim, groups = planned.claim, planned.condition.labels.groups
-    n = planned.condition.prompt_set.n
-    sizes = np.unique(range(n) if groups is None else groups, return_counts=True)[1]
+    _, groups, sizes = np.unique(
+        np.asarray(units, dtype=str), return_inverse=True, return_counts=True
+    )
     by, least = claim.by if key == "incumbent_p" else 0.0, -1.0
     if key == "baseline_p":
         assert claim.baseline is not None
         by, least = claim.baseline, 0.0
-    elif key == "incumbent_p" and not planned.is_graded and len(sizes) == n:
-        return surplus_p(planned, prompts, wins=n)
-    ones = np.ones(len(sizes))
-    return prompts * BoundedMean(ones, least, sizes.astype(np.float64)).p_greater(by)
+    elif key == "incumbent_p" and not is_graded and len(sizes) == len(units):
+        pair = ScorePair(np.ones(len(units)), groups)
+        return t * pair.p_greater(by, claim.levels(t)[key] / t)
+    return t * BoundedMean(np.ones(len(sizes)), least, sizes.astype(np.float64)).p_greater(by)
 
 
 def _likely_p(view: Labels, correct: int) -> float:

@@ -15,6 +15,7 @@ from pytest_maxrandom.claims.nulls import LearntGuessers, NoMetric, guessers, sc
 from pytest_maxrandom.claims.open_tasks import follows_only, refuse_unasked
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.training import wrong_files
+from pytest_maxrandom.claims.unpassable import unpassable
 from pytest_maxrandom.claims.untestable import (
     contradicting,
     in_named_files,
@@ -23,7 +24,6 @@ from pytest_maxrandom.claims.untestable import (
     missing_models,
     missing_named,
     no_texts,
-    unpassable,
     untestable,
     untrainable,
 )

@@ -20,6 +20,7 @@ from pytest_maxrandom.claims.recorded_looks import beside_incumbent
 from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
+from pytest_maxrandom.claims.unpassable import unpassable_recorded
 from pytest_maxrandom.claims.verdict import CLAIMABLE, CONTROLLED, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import Problem, RecordedError, SuiteError, did_you_mean, listed
 from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
@@ -191,7 +192,16 @@ def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[
     models = range(len(suite.spec.models))
     with suite.spec.limits.in_force():
         claims = [claim for index in models for claim in planner.claims_of_model(index)]
-    for claim in claims:
+    for claim in (shared := settled(claims)):
+        if claim.evidence is not None:
+            planner.problems += unpassable_recorded(
+                suite,
+                claim.name,
+                claim.line,
+                claim.claim,
+                claim.evidence.t,
+                claim.evidence.results,
+            )
         if idle := claim.claim.idle():
             planner.problems.append(Problem(suite.path, claim.line, f"{claim.task}: {idle}"))
         if claim.null is not None and (
@@ -205,7 +215,7 @@ def plan_recorded(suite: RecordedSuite, results: Results | None = None) -> list[
             )
     if planner.problems:
         raise SuiteError(dict.fromkeys(planner.problems))
-    return settled(claims)
+    return shared
 
 
 class _Planner:

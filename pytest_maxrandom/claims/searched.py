@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from pytest_maxrandom.claims.needed import least_p
+from pytest_maxrandom.claims.needed import least_p, units_of_claim
 from pytest_maxrandom.claims.verdict import BESIDE
 from pytest_maxrandom.record import Remark, Searched, SearchOfExamples, Unpassable
 from pytest_maxrandom.stats import search
@@ -205,8 +205,10 @@ def _impossible(planned: PlannedClaim, found: Searched, prompts: int | None) -> 
         return "too_many"
     levels = claim.levels(null.t)
     beside = levels.get("incumbent_p")
-    if beside is not None and least_p(planned, prompts, "incumbent_p") > beside:
-        return "too_many"
+    if beside is not None:
+        units, is_graded = units_of_claim(planned), planned.is_graded
+        if least_p(claim, "incumbent_p", prompts, units, is_graded=is_graded) > beside:
+            return "too_many"
     level = levels.get("permutation_p")
     if level is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,6 +136,13 @@ class SessionState:
             own=elsewhere is not None,
             ahead=self.ahead,
             fingerprint=fingerprint_of(planned, self.pool) if asks else None,
+            waits=partial(self._tell_wait, planned),
+        )
+
+    def _tell_wait(self, planned: PlannedClaim, who: str) -> None:
+        self.pool.resources.tell(
+            f"{planned.name} waits for {who}, which asks the model {planned.arm.name} about the "
+            "same examples; it goes on when that is done"
         )
 
     def is_stored(self, planned: PlannedClaim) -> bool:

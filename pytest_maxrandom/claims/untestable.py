@@ -1,4 +1,4 @@
-"""Claims that no run can test: what suites name is missing or wrong, or no result can pass.
+"""Claims that no run can test: what suites name is missing or wrong.
 
 All of it is told before a model is loaded. `if_missing` of a task or a model says where to get what
 is missing, and skips its claims; without it, a file that is not there is a mistake. What is wrong
@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING
 
 from pytest_maxrandom.claims.arms import Arm, arms_of
 from pytest_maxrandom.claims.drawn import NoTexts
-from pytest_maxrandom.claims.needed import least_p
 from pytest_maxrandom.claims.nulls import LearntGuessers
-from pytest_maxrandom.claims.opening import out_of_reach
 from pytest_maxrandom.claims.planned import ClaimOfSuite, PlannedClaim
 from pytest_maxrandom.claims.samples import VOTE, scores_samples
 from pytest_maxrandom.claims.training import wrong_files
-from pytest_maxrandom.claims.verdict import BESIDE, CLAIMABLE, OF_GUESSERS, Claim
+from pytest_maxrandom.claims.verdict import CLAIMABLE, OF_GUESSERS, Claim
 from pytest_maxrandom.errors import (
     MaxRandomError,
     ModelError,
@@ -30,7 +28,6 @@ from pytest_maxrandom.errors import (
     SuiteError,
     dotted,
 )
-from pytest_maxrandom.notation import P_VALUES, Unmet, equals, level, p_value
 from pytest_maxrandom.record import ClaimRecord, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import AssertSpec, claimed
@@ -39,7 +36,7 @@ from pytest_maxrandom.suite.tasks import TaskSpec
 from pytest_maxrandom.tasks.load import absent_data, absent_file, load_task, members, set_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from pytest_maxrandom.models.registry import Backends
@@ -311,49 +308,3 @@ def untestable(suite: Suite) -> Iterator[Problem]:
                 "none; add `test: {fraction: 0.25}` to the task, or remove `test_p`",
                 named=False,
             )
-
-
-_BEST_BESIDE = {
-    "incumbent_p": "is right on all of n = {n} examples and the incumbent on none",
-    "control_p": "scores 1 on all of n = {n} examples and the control 0",
-    "baseline_p": "scores 1 on all of n = {n} examples",
-}
-"""How the best prompt reaches the least p-value that there can be."""
-
-
-def _way_out(unmet: Sequence[Unmet]) -> str:
-    if any(part.arrangements is not None for part in unmet):
-        return "give the task more examples with other right answers"
-    return "use more examples or fewer prompts (`maxrandom plan` computes how many)"
-
-
-def unpassable(suite: Suite, claims: Iterable[PlannedClaim]) -> Iterator[Problem]:
-    """Yield the claims that no result can pass; they would cost a sweep and tell nothing."""
-    for claim in () if suite.spec.allow_unpassable else claims:
-        null, ways = claim.null, None
-        if claim.claim.spend:
-            null = claim.with_t(claim.claim.tried(null.t)).null
-        if claim.claim.permutation_p is not None and claim.claim.cannot_tell is None:
-            ways = min(each.arrangements for each in claim.condition.shuffled)
-        whys = []
-        if unmet := claim.claim.impossible(null, ways):
-            whys.append(
-                f"with t = {null.t}, even if all of n = {null.n} answers are right, "
-                f"{' and '.join(map(str, unmet))}; {_way_out(unmet)}"
-            )
-        spec, levels = claim.suite.incumbent, claim.claim.levels(null.t)
-        if spec is not None and spec.test == "resampled":
-            levels.pop("incumbent_p", None)  # examples that are drawn anew are never too few
-        for key, bound in levels.items():
-            if key in BESIDE and (p := least_p(claim, null.t, key)) > bound:
-                beside = _BEST_BESIDE[key].format(n=null.n)
-                whys.append(
-                    f"with t = {null.t}, even if the best prompt {beside}, {P_VALUES[key]} "
-                    f"{equals(p_value(p, level=bound))} is above {level(bound)}; {_way_out([])}"
-                )
-        test_p = claim.claim.test_p
-        if test_p is not None and (why := out_of_reach(claim.condition.test, test_p)):
-            whys.append(why)
-        for why in whys:
-            told = f"{claim.name} can never pass: {why}, or write `allow_unpassable: true`"
-            yield Problem(suite.path, claim.line, told)

@@ -9,13 +9,15 @@ import yaml
 
 from pytest_maxrandom.claims.incumbents import incumbent_of
 from pytest_maxrandom.claims.plan import plan, read_suite
+from pytest_maxrandom.claims.recorded_claims import plan_recorded
 from pytest_maxrandom.commands import add_command
 from pytest_maxrandom.notation import count
+from pytest_maxrandom.record.words import BY_HAND
 from pytest_maxrandom.reports.incumbent import difference
 from pytest_maxrandom.reports.results import load
 from pytest_maxrandom.suite.base import FormatSpec
 from pytest_maxrandom.suite.incumbent import IncumbentSpec
-from pytest_maxrandom.suite.loader import Suite
+from pytest_maxrandom.suite.loader import RecordedSuite
 from pytest_maxrandom.sweeps.prompts.sampling import written
 
 if TYPE_CHECKING:
@@ -23,10 +25,17 @@ if TYPE_CHECKING:
 
     from pytest_maxrandom.claims.planned import PlannedClaim
     from pytest_maxrandom.record import ClaimRecord
+    from pytest_maxrandom.suite.loader import Suite
     from pytest_maxrandom.sweeps.prompts.formats import Prompt
 
 _LAYOUT = ("input_prefix", "output_prefix", "choice_prefix", "separator", "append_choices")
 """Texts that a format may write differently from its task."""
+_BEST_OF_RESULTS = ("best_prompt", "first_best_prompt")
+"""Kinds of remarks that name the best of recorded prompts."""
+_UNTIL = (
+    "# Until a prompt is better than this one, the claim fails; `xfail: nothing better yet` says "
+    "so."
+)
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -53,37 +62,64 @@ def run(options: argparse.Namespace) -> str:
         If the report or the suite cannot be read.
     """
     record = _passed(load(options.report).claims, options.claim)
+    if record.backend == BY_HAND:
+        raise ValueError(
+            f"{record.id} is a test of your own, which names its incumbent itself; give it the "
+            "best prompt's scores as `incumbent`"
+        )
     path = Path(record.suite)
     suite = read_suite(path)
-    if not isinstance(suite, Suite):
-        raise ValueError(f"{path} is about recorded results; name the best prompt by its id there")
     name = record.id.partition("::")[2]
+    if isinstance(suite, RecordedSuite):
+        lines = _written(_recorded_keys(suite, record, name))
+        return (
+            f"# In {path}, in place of `incumbent`: {name} beside the one before: "
+            f"{difference(record)}.\n# Looks at other answers to these examples go on with their "
+            f"shares of the level.\n{_UNTIL}\n{lines}"
+        )
     planned = next((each for each in plan(suite) if each.name == name), None)
     if planned is None:
         raise ValueError(f"{path} has no claim {name} any more; run it again")
-    assert record.best_prompt is not None
+    if record.best_prompt is None:
+        raise ValueError(f"{record.id} was judged from recorded results; run it again")
     digest = record.best_prompt.digest
     found = next((p for p in planned.condition.prompt_set.prompts if p.digest == digest), None)
     if found is None:
         raise ValueError(f"{path} does not try the prompt {digest[:12]} any more; run it again")
     keys = _keys(planned, found)
     _check(suite, planned, keys, digest)
-    lines = yaml.safe_dump({"incumbent": keys}, sort_keys=False, allow_unicode=True, width=100)
     return (
         f"# In {path}, in place of `incumbent`: {name} beside the one before: "
         f"{difference(record)}.\n# Its t, {count(record.t)}, goes on for the same model and number "
         "of shots: all prompts of the ledger still count.\n# With another one, `assert: {count: "
-        "task}` counts them too.\n# Until a prompt is better than this one, the claim fails; "
-        "`xfail: nothing better yet` says so.\n"
-        f"{lines.rstrip()}"
+        "task}` counts them too.\n"
+        f"{_UNTIL}\n{_written(keys)}"
     )
+
+
+def _written(keys: dict[str, Any]) -> str:
+    lines = yaml.safe_dump({"incumbent": keys}, sort_keys=False, allow_unicode=True, width=100)
+    return lines.rstrip()
+
+
+def _recorded_keys(suite: RecordedSuite, record: ClaimRecord, name: str) -> dict[str, Any]:
+    """Return what a suite of recorded results says of the best of their prompts."""
+    best = next(each.values["prompt"] for each in record.notes if each.kind in _BEST_OF_RESULTS)
+    planned = next((each for each in plan_recorded(suite) if each.name == name), None)
+    if planned is None or planned.evidence is None:
+        raise ValueError(f"{suite.path} has no claim {name} any more; run it again")
+    if best not in planned.evidence.results.prompts:
+        raise ValueError(f"{suite.path} has no prompt {best!r} any more; run it again")
+    before = suite.spec.incumbent
+    kept = before.model_dump(include={"test", "matters"}, exclude_unset=True) if before else {}
+    return {"prompt": best, **kept}
 
 
 def _passed(claims: list[ClaimRecord], name: str | None) -> ClaimRecord:
     """Return the claim whose best prompt is better than the incumbent."""
     better = [each for each in claims if each.passed and "better_than" in each.asserted]
     named = [each for each in better if name in (None, each.id)]
-    if len(named) == 1 and named[0].best_prompt is not None:
+    if len(named) == 1:
         return named[0]
     expected = "expected a claim that passed and asserts `better_than: incumbent`"
     if not better:

@@ -42,7 +42,7 @@ _SIDES = 1.65
 """Inches beside the panels."""
 _PANEL, _STRIP = 1.75, 0.95
 """Inches that a panel, and the strip below it, are high."""
-_SIGNS = {"o": "○", "s": "■", "D": "◆"}
+_SIGNS = {"o": "○", "s": "■", "D": "◆", "^": "▲"}
 """matplotlib's marks, in a text."""
 _SLANT = 60
 """Degrees."""
@@ -81,8 +81,9 @@ def best_of_t(models: Sequence[Sequence[Result]]) -> Figure:
     """Draw one panel for each model; the claims of a task stand together.
 
     Every claim has a grey bar from the standard to the maximum random baseline, a mark at the best
-    prompt's value, and a mark for each p-value in the strip below: that of one guesser, p_max, and
-    the permutation p where it was computed.
+    prompt's value, a line at the incumbent's where there is one, and a mark for each p-value in the
+    strip below: that of one guesser, p_max, and those beside shuffled right answers and the
+    incumbent where they were computed.
     """
     longest = max(map(len, models))
     slot = min(max((style.width() - _SIDES) / longest, _SLOT[0]), _SLOT[1])
@@ -126,12 +127,28 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
         zorder=3,
     )
     axes.hlines(maximum, *sides, colors=style.MAXIMUM, linewidth=1.8, label="maximum", zorder=2)
+    beside = [
+        (place, each.incumbent) for place, each in enumerate(model) if each.incumbent is not None
+    ]
+    if beside:
+        centres, scores = zip(*beside, strict=True)
+        axes.hlines(
+            scores,
+            [place - 0.4 for place in centres],
+            [place + 0.4 for place in centres],
+            colors=style.GREEN,
+            linestyles="-.",
+            linewidth=1.4,
+            label="incumbent",
+            zorder=3,
+        )
     drawing.mark_claims(axes, [(place, result.best, result) for place, result in enumerate(model)])
     drawing.draw_intervals(
         axes, [(place, each.interval, each.claim) for place, each in enumerate(model)]
     )
     ends = [end for each in model for end in each.interval or ()]
     values = [*standard, *maximum, *(each.best for each in model), *ends]
+    values += [score for _, score in beside]
     margin = max(0.04, 0.08 * (max(values) - min(values)))
     axes.set_ylim(max(min(values) - margin, -0.03), min(max(values) + margin, 1.03))
     drawing.accuracy_axis(axes.yaxis)
@@ -144,6 +161,7 @@ def _values(axes: Axes, model: Sequence[Result]) -> EndLabels:
         axes,
         [
             (model[-1].best, "best prompt", style.BLACK),
+            *((score, "incumbent", style.GREEN) for _, score in beside[-1:]),
             (model[-1].maximum, "max. random baseline", style.MAXIMUM),
             (model[-1].standard, "standard baseline", style.STANDARD),
         ],
@@ -154,9 +172,10 @@ def _p_values(axes: Axes, model: Sequence[Result]) -> EndLabels:
     drawing.p_axis(axes)
     labels = drawing.alpha_lines(axes, model)
     for shift, name, colour, symbol, filled in (
-        (-0.24, "p_standard", style.STANDARD, "o", False),
-        (0.0, "p_max", style.MAXIMUM, "s", True),
-        (0.24, "permutation_p", style.BLACK, "D", True),
+        (-0.3, "p_standard", style.STANDARD, "o", False),
+        (-0.1, "p_max", style.MAXIMUM, "s", True),
+        (0.1, "permutation_p", style.BLACK, "D", True),
+        (0.3, "incumbent_p", style.GREEN, "^", True),
     ):
         known = [(place, getattr(result, name)) for place, result in enumerate(model)]
         drawn = [(place, p) for place, p in known if p is not None]

@@ -71,7 +71,9 @@ def histograms(results: Sequence[Result]) -> Figure:
     Bars are shares of the prompts; a dotted outline is the distribution of one guesser and a
     hatched one that of the best of t, both in the same bins of whole counts.
     """
-    figure, grid, _ = panels.frame(len(results), _WIDTHS, 0.55, _PANEL, shared=True)
+    # In one column the legend takes a line for each of its entries.
+    above = 0.55 if len(results) > 1 and not style.narrow() else 1.3
+    figure, grid, _ = panels.frame(len(results), _WIDTHS, above, _PANEL, shared=True)
     extent = span_of(results)
     tasks = short([result.setting for result in results])
     for axes, result, task in zip(grid, results, tasks, strict=True):

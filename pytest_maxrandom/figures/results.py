@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pytest_maxrandom.record import ClaimRecord, RunRecord, Standing
     from pytest_maxrandom.stats.maximum import MaxRandomBaseline
 
+_BOUNDS = ("p_max", "permutation_p", "incumbent_p")
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -44,9 +46,12 @@ class Result:
     p_max: float
     permutation_p: float | None
     """Where it was computed."""
+    incumbent: float | None
+    incumbent_p: float | None
+    """What the incumbent scored, and the p-value beside it; None without one."""
     alpha: float
-    """What the claim bounds its p-value by, p_max if that is one of several; .05 where it bounds
-    none."""
+    """What the claim bounds its p-value by, the first of p_max, permutation p and incumbent p if
+    there are several; .05 where it bounds none."""
     verdict: Standing
     counts: tuple[int, ...]
     """Correct answers of each prompt, where they are known."""
@@ -123,7 +128,9 @@ def _result(claim: ClaimRecord, suite: str) -> Result | None:
         p_standard=claim.p_standard,
         p_max=claim.p_max,
         permutation_p=claim.permutation_p,
-        alpha=float(bounds.get("p_max", bounds.get("permutation_p", DEFAULT_LEVEL))),
+        incumbent=None if claim.incumbent is None else claim.incumbent.accuracy,
+        incumbent_p=claim.incumbent_p,
+        alpha=next((float(bounds[key]) for key in _BOUNDS if key in bounds), DEFAULT_LEVEL),
         verdict=claim.verdict,
         counts=tuple(claim.correct_counts),
         guessers=guessers,

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from pytest_maxrandom.claims.counting import ClaimsOfRun
     from pytest_maxrandom.claims.planned import PlannedClaim
 
+    _Message = str | list[str] | tuple[Any, ...]
+
 _SAVE, _RESTORE, _DOWN, _ERASE = "\0337", "\0338", "\033D", "\033[K"
 _INTERVAL = 0.2
-_CHANNEL = "maxrandom_progress"
+_CHANNEL, _SHOWN = "maxrandom_progress", "maxrandom_progress_shown"
 _BOARD = pytest.StashKey["Board"]()
 
 
@@ -136,7 +138,7 @@ class Board:
 
     def __init__(self, config: pytest.Config) -> None:
         worker: Mapping[str, Any] = getattr(config, "workerinput", {})
-        self._channel = worker.get(_CHANNEL)
+        self._channel, self._is_shown = worker.get(_CHANNEL), worker.get(_SHOWN, False)
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         self._capture: Any = config.pluginmanager.get_plugin("capturemanager")
         self._tallies: dict[str, Tally] = {}
@@ -144,6 +146,7 @@ class Board:
         self._lock = threading.RLock()
         self._turn = ""
         self._trainings: dict[str, str] = {}
+        self._sentences: set[str] = set()
         self._lines = 0
         self._shown = 0.0
         self.is_seen = self._reporter is not None and self._capture is not None and self._watched()
@@ -162,17 +165,22 @@ class Board:
 
     def tell(self, tally: Tally, *, at_once: bool) -> None:
         """Show what this process counts, or send it to the one that can."""
-        if not (self.is_seen or self._channel):
+        if not (self.is_seen or self._is_shown):
             return
         now = time.monotonic()
         if at_once or now - self._shown >= _INTERVAL:
             self._shown = now
             self._pass_on(tuple(tally.state()))
 
-    def take(self, process: str, message: str | tuple[Any, ...]) -> None:
-        """Show what a process counts (a `State`), or the line of its training, empty at its end."""
+    def take(self, process: str, message: _Message) -> None:
+        """Show what a process counts (a `State`), or the line of its training, empty at its end.
+
+        The one sentence of a list is written, whether somebody watches or not.
+        """
         with self._lock:
-            if isinstance(message, str):
+            if isinstance(message, list):
+                self.say(*message)
+            elif isinstance(message, str):
                 self._trainings[process] = message
             else:
                 state = State(*message)
@@ -190,7 +198,23 @@ class Board:
         at = f"training {self._turn}: {step}/{steps} steps{shown}"
         self._pass_on(at if step < steps else "")
 
-    def _pass_on(self, message: str | tuple[Any, ...]) -> None:
+    def say(self, sentence: str) -> None:
+        """Write a sentence on a line of its own, or let the process do so that can."""
+        if self._channel is not None:
+            self._pass_on([sentence])
+            return
+        with self._lock:
+            # Workers say the same of what they share.
+            if self._reporter is None or self._capture is None or sentence in self._sentences:
+                return
+            self._sentences.add(sentence)
+            self.hide()
+            with self._capture.global_and_fixture_disabled():
+                self._reporter.ensure_newline()
+                self._reporter.write_line(f"maxrandom: {sentence}")
+                self._reporter.flush()
+
+    def _pass_on(self, message: _Message) -> None:
         if self._channel is None:
             self.take("", message)
             return
@@ -200,11 +224,10 @@ class Board:
             self._channel = None
 
     def listen(self, node: Any) -> None:
-        """Let a worker of pytest-xdist tell what it counts, where somebody sees it."""
-        if self.is_seen:
-            channel = node.gateway.newchannel()
-            channel.setcallback(partial(self.take, node.gateway.id))
-            node.workerinput[_CHANNEL] = channel
+        """Let a worker of pytest-xdist say something, and what it counts where somebody sees it."""
+        channel = node.gateway.newchannel()
+        channel.setcallback(partial(self.take, node.gateway.id))
+        node.workerinput |= {_CHANNEL: channel, _SHOWN: self.is_seen}
 
     def hide(self) -> None:
         """Take the lines away."""
@@ -285,15 +308,7 @@ def board(config: pytest.Config) -> Board:
 
 def say(config: pytest.Config, sentence: str) -> None:
     """Write a sentence on a line of its own, also where tests' output is captured."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    capture = config.pluginmanager.get_plugin("capturemanager")
-    if reporter is None or capture is None:  # a worker of pytest-xdist
-        return
-    board(config).hide()
-    with capture.global_and_fixture_disabled():
-        reporter.ensure_newline()
-        reporter.write_line(f"maxrandom: {sentence}")
-        reporter.flush()
+    board(config).say(sentence)
 
 
 class Progress:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import stat
 import sys
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["agreed", "gpu", "ledger", "store", "sweep", "trained"]
 
+PATIENCE = 3.0
+"""Seconds after which whoever waits for a lock is told for whom."""
 _POLL = 0.05  # seconds
 _POLICY = "OMP_WAIT_POLICY"
 _SET_BY_USERS = (_POLICY, "GOMP_SPINCOUNT", "KMP_BLOCKTIME")
@@ -57,7 +60,12 @@ _BESIDE = "a file system whose locks hold between hosts, and a folder that you c
 
 @contextmanager
 def held(
-    kind: Kind, name: str, timeout: float = -1, *, beside: Path | None = None
+    kind: Kind,
+    name: str,
+    timeout: float = -1,
+    *,
+    beside: Path | None = None,
+    waits: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
     """Hold the lock of that kind and name; no other process holds it meanwhile.
 
@@ -73,6 +81,9 @@ def held(
         Seconds to wait at most; 0 does not wait, -1 waits for ever.
     beside : Path, optional
         A folder for the lock that several hosts share; none of them holds it meanwhile then.
+    waits : callable, optional
+        Called once, where another process has held the lock for `PATIENCE` seconds, with who that
+        is ("process 12 on node-3"); `timeout` begins anew then.
 
     Raises
     ------
@@ -86,8 +97,20 @@ def held(
     path = _path(kind, name, "lock", beside)
     # A lock that is only a file would outlive a killed process.
     lock = FileLock(path, timeout, poll_interval=_POLL, fallback_to_soft=False)
-    with _refused(path, _BESIDE if beside else _TEMPORARY):
-        lock.acquire()
+    expected, holder = _BESIDE if beside else _TEMPORARY, path.with_suffix(".holder")
+    with _refused(path, expected):
+        try:
+            lock.acquire(timeout if waits is None else PATIENCE)
+        except TimeoutError:
+            if waits is None:
+                raise
+    if waits is not None:
+        if not lock.is_locked:
+            waits(_written(holder) or "another process")
+            with _refused(path, expected):
+                lock.acquire(timeout)
+        with suppress(OSError):  # it only helps whoever waits
+            holder.write_text(f"process {os.getpid()} on {platform.node()}", encoding="utf-8")
     try:
         yield
     finally:
@@ -145,6 +168,13 @@ def agreed(name: str, find: Callable[[], str]) -> str:
                 whole.write_text(find(), encoding="utf-8")
                 whole.replace(path)
             return path.read_text(encoding="utf-8")
+
+
+def _written(path: Path) -> str:
+    """Return the one line of a file that another process may be writing; empty without any."""
+    with suppress(OSError, UnicodeDecodeError):
+        return path.read_text(encoding="utf-8").strip()
+    return ""
 
 
 def _path(kind: Kind, name: str, ending: str, folder: Path | None = None) -> Path:

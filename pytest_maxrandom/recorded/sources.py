@@ -211,9 +211,11 @@ class ModelResults:
         try:
             path = locate(spec, base)
             if not path.exists():
+                # An incumbent, or a control, has no such key.
+                skipped = model in self._suite.spec.models
+                way_out = ", or say in `if_missing` how to get it, and its claims are skipped"
                 raise RecordedError(
-                    f"{path}: no such file or folder; correct the path, or say in `if_missing` "
-                    f"how to get it, and its claims are skipped"
+                    f"{path}: no such file or folder; correct the path{way_out if skipped else ''}"
                     f"{nearest_file(path) if path.parent.is_dir() else ''}"
                 )
         except OSError as error:  # such as a name that no system allows

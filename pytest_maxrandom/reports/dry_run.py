@@ -60,7 +60,9 @@ def _of_model(cost: ModelCost) -> Iterator[str]:
         yield f"  cannot run: {visible(cost.problem)}"
         return
     if not cost.prompts:
-        yield f"  all {count(cost.stored)} prompts are in the store: nothing to compute"
+        one = cost.stored == 1
+        stored = "its prompt is" if one else f"all {count(cost.stored)} prompts are"
+        yield f"  {stored} in the store: nothing to compute"
         return
     most = "at most " if cost.early else ""
     todo = number_of(cost.prompts, "prompt")

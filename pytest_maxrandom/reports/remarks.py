@@ -147,6 +147,9 @@ SENTENCES: dict[str, str] = {
     "several in turn may keep the one that is beaten most easily. So p is also times {factor:,}, "
     "which is k (k + 1) for the k-th; together these p-values are at most a level with at most 1.5 "
     "times that probability where nothing is better.",
+    "too_few_beside": "No answers could pass here: the least {part} that the best of {t:,} "
+    "prompt{t:/s} can have on {n:,} example{n:/s} is {p:least}, above its level {level:level}. "
+    "More examples or fewer prompts are needed.",
     # What could be tested.
     "no_blank_control": "There is no control with blank inputs, because all examples have the same "
     "input: the choices are the question.",
@@ -411,6 +414,7 @@ _WRITER = Writer(
     accuracy=accuracy,
     accuracies=accuracies,
     p=lambda value: equals(p_value(value)),
+    least=p_value,
     offer=_offer,
     of_samples=samples.worth,
     of_grades=samples.grades,

@@ -102,10 +102,14 @@ def usual_test(
     graded
         Whether scores are others than right and wrong.
     """
-    # Resamples have a least p-value: near the level, or above it, they could show nothing.
-    finest = at_hand / t * (1 + _affordable(RESAMPLES, at_hand * units))
-    usual = units >= FEWEST_RESAMPLED and not graded and level * finest >= _TOLD
-    return "resampled" if usual else "exact"
+    # Near the level, or above it, resamples could show nothing.
+    shows = level >= _TOLD * least_resampled(t, at_hand, units)
+    return "resampled" if units >= FEWEST_RESAMPLED and not graded and shows else "exact"
+
+
+def least_resampled(t: int, at_hand: int, units: int) -> float:
+    """Return the least p-value that `resampled` can have; the arguments are of `usual_test`."""
+    return t / at_hand / (1 + _affordable(RESAMPLES, at_hand * units))
 
 
 def best_over_incumbent(

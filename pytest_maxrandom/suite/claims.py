@@ -338,6 +338,10 @@ class SharedSettings(Spec):
     read CI artifacts can then read the benchmark, and it may end up in training data. What is made
     on your own machine always has the texts."""
 
+    allow_unpassable: bool = False
+    """Whether the suite may have claims that no result can pass, with so few examples and so many
+    prompts. Of recorded results, what guessers rule out is a red flag, and no mistake."""
+
 
 class LabelBiasSettings(Spec):
     """What a suite of any kind may say of its labels."""

@@ -118,9 +118,6 @@ class SuiteSpec(
     failure is then known early. A pass needs all answers, unless nothing is claimed about labels
     and no red flag can fail the claim (`assert: {p_max: 0.05, red_flags: warn}`); then the first
     prompt that reaches the count is enough. The verdict is the same as with all answers."""
-    allow_unpassable: bool = False
-    """Whether the suite may have claims that no result can pass, with so few examples and so many
-    prompts."""
 
 
 def undecidable(suite: dict[str, Any]) -> Iterator[Contradiction]:

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
-from pytest_maxrandom.host.machine import held
 from pytest_maxrandom.sweeps.executor import Executor, Job, total
 from pytest_maxrandom.sweeps.parts import BegunPrompt, Parts
 from pytest_maxrandom.sweeps.sweep import Sweep, check_scorers, run_sweep
@@ -93,9 +92,8 @@ def run_decided(
         executor.check(jobs)
     progress(0, len(jobs), 0)
     computed = 0
-    alone = cache if cache and cache.store.writable else None
     deciding = _Deciding(jobs, goal, executor, None if fresh else cache)
-    with held("sweep", alone.lock(jobs)) if alone else nullcontext():
+    with cache.alone(jobs) if cache else nullcontext():
         for number, one in enumerate(deciding.prompts(), 1):
             finished(one.predictions())
             if cache:

@@ -22,6 +22,7 @@ from pytest_maxrandom.sweeps.several import made_one
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from pytest_maxrandom.record import Arithmetic, Fingerprint, SweepCost
     from pytest_maxrandom.sweeps.store import Store
@@ -73,6 +74,8 @@ class Cache:
     """Of the store: what this run has computed before its turn came."""
     fingerprint: Fingerprint | None = None
     """By what the model that answers now is known again, where it is behind an address."""
+    waits: Callable[[str], None] = lambda who: None
+    """Called with who that is, where another process has done the same work for some seconds."""
 
     def read(self, jobs: Iterable[Job], *, fresh: bool = False) -> dict[int, Scored]:
         """Return what is stored of some jobs, by their numbers.
@@ -119,15 +122,18 @@ class Cache:
         asked = job.task, job.prompt.digest, job.stored_as
         return Key(self.model_digest, *asked, self.forced_engine, self.arithmetic.digest)
 
-    def lock(self, jobs: Sequence[Job]) -> str:
-        """Return what two processes have in common that would do the same work.
+    def alone(self, jobs: Sequence[Job]) -> AbstractContextManager[None]:
+        """Let no other process do the same work meanwhile; none waits where nothing is stored.
 
         That is all the examples together: where prompts leave out their own demonstrations, the
         examples differ from prompt to prompt, and together they are the validation set.
         """
+        if not self.store.writable:
+            return nullcontext()
         together = {example for job in jobs for example in job.examples}
         contents = sorted(repr(example.content) for example in together)
-        return digest(self.model_digest, *{job.scoring for job in jobs}, *contents)
+        name = digest(self.model_digest, *{job.scoring for job in jobs}, *contents)
+        return held("sweep", name, beside=self.store.locks, waits=self.waits)
 
 
 def run_sweep(
@@ -207,9 +213,7 @@ def run_sweep(
                 yield one.rest() if one.is_begun else job
 
     # Of two processes with the same work, one waits here and then reads what the other has stored.
-    alone = cache if cache and missing and cache.store.writable else None
-    lock = held("sweep", alone.lock(jobs), beside=alone.store.locks) if alone else nullcontext()
-    with lock:
+    with cache.alone(jobs) if cache and missing else nullcontext():
         if readable and missing:
             known |= readable.read(missing)
         for job, scored in executor.run(left()):

@@ -283,6 +283,11 @@ def test_a_second_file_can_be_the_incumbent(
     said = flat(pytester.runpytest("--collect-only"))
     assert re.search(r"s\.yaml:3: incumbent\.results: the incumbent in .*old\.csv has no answer to "
                      r"10 of the 150 examples", said)  # fmt: skip
+    gone = TABLE.replace("{prompt: p0}", spec.replace("old.csv", "gone.csv"))
+    (folder / "s.yaml").write_text(gone)
+    said = flat(pytester.runpytest("--collect-only"))
+    assert "gone.csv: no such file or folder; correct the path" in said
+    assert "if_missing" not in said
     (folder / "s.yaml").write_text(TABLE.replace("p0", "p9"))
     said = flat(pytester.runpytest("--collect-only"))
     assert re.search(r"s\.yaml:3: incumbent\.prompt: .*t\.csv has no prompt 'p9'", said)
@@ -376,6 +381,52 @@ def test_promote_prints_the_prompt_that_is_the_incumbent_then_and_t_goes_on(
     assert "expected a claim that passed and asserts `better_than: incumbent`, found none" in (
         capsys.readouterr().err
     )
+
+
+def test_the_dry_run_of_a_stored_incumbent_speaks_of_one_prompt(
+    pytester: pytest.Pytester, folder: Path
+) -> None:
+    suite(folder)
+    run(pytester)
+    told = flat(pytester.runpytest("--maxrandom-dry-run"))
+    assert "old (mock): 1 claim its prompt is in the store: nothing to compute" in told
+    assert "new (mock): 1 claim all 10 prompts are in the store" in told
+
+
+def test_promote_names_the_best_of_recorded_prompts(
+    pytester: pytest.Pytester, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "s.yaml").write_text(TABLE.replace("{prompt: p0}", "{prompt: p0, matters: 0.1}"))
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.7, "p2": 0.85})
+    assert run(pytester)["outcome"] == "passed"
+    capsys.readouterr()
+    assert main(["promote", "r.json"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.endswith("\nincumbent:\n  prompt: p2\n  matters: 0.1\n")
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.7})
+    assert main(["promote", "r.json"]) == 2
+    assert "s.yaml has no prompt 'p2' any more; run it again" in capsys.readouterr().err
+    table(folder / "t.csv", {"p0": 0.6, "p1": 0.7, "p2": 0.85})
+    text = (folder / "s.yaml").read_text()
+    (folder / "s.yaml").write_text(re.sub(r"incumbent: \{.*\n", printed, text, count=1))
+    second = run(pytester)
+    assert (second["incumbent"]["digest"], second["incumbent"]["difference"]) == ("p2", 0.0)
+    assert (second["outcome"], second["incumbent"]["look"]) == ("failed", 2)
+
+
+def test_promote_says_of_a_hand_written_test_that_it_names_the_incumbent_itself(
+    pytester: pytest.Pytester, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytester.makepyfile(
+        test_own="""
+        def test_better(maxrandom):
+            maxrandom.check(scores=[[0.9] * 50], incumbent=[0.4] * 50)
+    """
+    )
+    assert run(pytester)["outcome"] == "passed"
+    capsys.readouterr()
+    assert main(["promote", "r.json"]) == 2
+    assert "test_own.py::test_better is a test of your own, which names" in capsys.readouterr().err
 
 
 def test_a_hand_written_test_claims_it_of_any_scores(pytester: pytest.Pytester) -> None:

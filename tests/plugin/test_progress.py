@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import subprocess
 import sys
@@ -175,3 +176,54 @@ def test_rates_read_as_a_person_would_say_them() -> None:
     fast = State("m", 1000, 0, 500, 500, 4.0, at_work=True)
     assert text([slow]) == "m: 4/10 prompts, 0.5/min, 12 min 00 s left"
     assert text([fast]) == "m: 500/1000 prompts, 125/s, 4 s left"
+
+
+WAITS = """
+import os, pathlib, time
+from pytest_maxrandom.host import machine
+from pytest_maxrandom.models.mock import MockModel
+
+machine.PATIENCE = 0.01
+ask, here = MockModel.ask, pathlib.Path(__file__).parent
+
+def when_told(self, questions):
+    (here / "asked").touch()
+    while os.environ.get("FIRST") and not (here / "go").exists():
+        time.sleep(0.01)
+    return ask(self, questions)
+
+MockModel.ask = when_told
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [[], ["-n", "2"]])
+def test_a_second_run_of_the_same_prompts_says_for_whom_it_waits(
+    slow: Path, options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (slow / "conftest.py").write_text(WAITS)
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "a[one"]
+    monkeypatch.setenv("FIRST", "yes")
+    with subprocess.Popen([*command, "-p", "no:xdist"], cwd=slow, stdout=subprocess.PIPE) as first:
+        while not (slow / "asked").exists():
+            assert first.poll() is None
+        monkeypatch.delenv("FIRST")
+        with subprocess.Popen(
+            [*command, *options], cwd=slow, stdout=subprocess.PIPE, text=True
+        ) as second:
+            assert second.stdout is not None
+            written = [line for line in iter(second.stdout.readline, "") if release(slow, line)]
+        assert first.wait() == second.returncode == 0
+    said = [line for line in written if "waits for" in line]
+    assert said == [
+        f"maxrandom: a[one-1shot] waits for process {first.pid} on {platform.node()}, which asks "
+        "the model one about the same examples; it goes on when that is done\n"
+    ]
+    assert "1 passed" in written[-1]
+
+
+def release(folder: Path, line: str) -> bool:
+    """Let the first run go on once the second one says that it waits."""
+    if "waits for" in line:
+        (folder / "go").touch()
+    return True

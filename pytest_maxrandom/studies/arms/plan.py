@@ -71,7 +71,7 @@ class _Planner:
         if isinstance(suite, Suite):
             tasks += [each.spec for each in suite.skipped]
         comparisons = [each for task in tasks for each in self._of_task(task)]
-        if isinstance(suite, RecordedSuite) or not suite.spec.allow_unpassable:
+        if not suite.spec.allow_unpassable:
             for each in comparisons:
                 self._check_passable(each)
         if self._problems:
@@ -147,8 +147,7 @@ class _Planner:
                 spec=spec,
                 **self._planned(spec, place, on, compared),
             )
-            passable = isinstance(self._suite, Suite) and self._suite.spec.allow_unpassable
-            check_arms(planned, passable=passable)
+            check_arms(planned, passable=self._suite.spec.allow_unpassable)
         except Unpaired as error:
             told = f"all models cannot be compared on {on.task}: {error}"
             self._problems[self._suite.problem(place, told)] = None

@@ -8,6 +8,7 @@ from scipy.stats import binom
 
 from pytest_maxrandom.figures.axes import FLOOR
 from pytest_maxrandom.figures.best_of_t import figures
+from pytest_maxrandom.record import BesideIncumbent
 from tests.unit.figures import common
 from tests.unit.reports import samples
 
@@ -112,3 +113,28 @@ def test_each_panel_states_its_model_with_n_and_t() -> None:
     [(_, figure)] = figures(common.results())
     titles = [axes.get_title(loc="left") for axes in figure.axes[::2]]
     assert titles == ["demo\nn = 40 to 80, t = 10 to 20", "other\nn = 40 to 80, t = 30 to 40"]
+
+
+def test_what_runs_today_is_drawn_with_its_p_and_the_level_that_this_is_compared_with() -> None:
+    found = BesideIncumbent(
+        name="the plain prompt", digest="ab", model="m", model_digest=None, answers_digest=None,
+        accuracy=0.61, difference=0.14, low=0.01, high=0.25, level=0.02, by=0.0, test="exact",
+        of=20, n=60, units=60, candidates=20, alike=["p1"], needed=300, matters=0.05,
+    )  # fmt: skip
+    claims = [
+        samples.claim(shots=1),
+        samples.claim(shots=4, asserted={"incumbent_p": 0.02}, incumbent=found, incumbent_p=0.0123),
+    ]
+    [(_, figure)] = figures(common.results(*claims))
+    upper, strip = figure.axes[:2]
+    assert _segments(upper, "incumbent") == [0.61]
+    shown = [line for line in strip.lines if line.get_label() == "incumbent_p"]
+    assert [(round(x), y) for line in shown for x, y in common.data(line)] == [(1, 0.0123)]
+    assert "incumbent" in [text.get_text() for text in upper.texts]
+    written = " ".join(text.get_text() for text in strip.texts)
+    assert "incumbent p" in written
+    assert "= .02" in written
+    [(_, without)] = figures(common.results(claims[0]))
+    assert "incumbent" not in " ".join(
+        text.get_text() for axes in without.axes for text in axes.texts
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -240,3 +242,38 @@ def test_a_lock_that_cannot_be_made_beside_the_data_names_the_way_out(tmp_path: 
         held("store", "one", beside=tmp_path / "number"),
     ):
         pass
+
+
+def test_who_waits_is_told_once_for_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "PATIENCE", 0.01)
+    told: list[str] = []
+    is_told, is_held = threading.Event(), threading.Event()
+
+    def wait(who: str) -> None:
+        told.append(who)
+        is_told.set()
+
+    def take() -> None:
+        with held("sweep", "one", waits=wait):
+            is_held.set()
+
+    with held("sweep", "one", waits=told.append):
+        other = threading.Thread(target=take)
+        other.start()
+        assert is_told.wait(60)
+        assert not is_held.is_set()
+    other.join()
+    assert is_held.is_set()
+    assert told == [f"process {os.getpid()} on {platform.node()}"]
+
+
+def test_who_does_not_wait_is_told_nothing_and_a_holder_that_said_nothing_is_another_process(
+    holder: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine, "PATIENCE", 0.01)
+    told: list[str] = []
+    with held("sweep", "another", waits=told.append):
+        assert told == []
+    with pytest.raises(TimeoutError), held("sweep", "one", timeout=0.1, waits=told.append):
+        pass
+    assert told == ["another process"]

@@ -40,6 +40,12 @@ EXAMPLES: list[tuple[str, dict[str, Any], str]] = [
         "counted t = 10, and the budget has been raised since.",
     ),
     (
+        "too_few_beside",
+        {"part": "incumbent p", "t": 3, "n": 9, "p": 3 / 512, "level": 0.05 / 12},
+        "No answers could pass here: the least incumbent p that the best of 3 prompts can have on "
+        "9 examples is .0059, above its level .004167. More examples or fewer prompts are needed.",
+    ),
+    (
         "signs_flipped",
         {"units": ["examples", "prompts", "replicates"], "largest": "prompts"},
         "Signs were flipped of the examples, of the prompts and of the replicates (each with its "

@@ -38,10 +38,10 @@ TASK_KEYS = (
         (
             "promts: {}",
             "unknown key `promts`; did you mean `prompts`? "
-            "(keys here: assert, xfail, marks, metric, limits, share, label_bias, compare, "
-            "contamination, models, arms, tasks, incumbent, control, replicates, prompts, scoring, "
-            "counterfactual, generation, exact_match, classify, shortcuts, until, "
-            "allow_unpassable)",
+            "(keys here: assert, xfail, marks, metric, limits, share, allow_unpassable, "
+            "label_bias, compare, contamination, models, arms, tasks, incumbent, control, "
+            "replicates, prompts, scoring, counterfactual, generation, exact_match, classify, "
+            "shortcuts, until)",
         ),
         (
             "assert: {p_mx: 0.05}",

@@ -97,8 +97,8 @@ def test_a_full_suite_loads_and_is_valid_for_editors(load: RecordedSuiteText) ->
         (
             recorded(rest="scoring: paper\n"),
             "5: unknown key `scoring`; it belongs to suites whose models are run (keys here: "
-            "assert, xfail, marks, aggregate, metric, limits, share, label_bias, compare, "
-            "contamination, models, tasks, incumbent, control, prompts, judge)",
+            "assert, xfail, marks, aggregate, metric, limits, share, allow_unpassable, label_bias, "
+            "compare, contamination, models, tasks, incumbent, control, prompts, judge)",
         ),
         (
             recorded(rest="assert: {count: task}\n"),
