@@ -142,7 +142,8 @@ def test_a_recorded_claim_that_no_run_can_tell_is_named_as_any_other(
     why = [] if record.cannot_tell is None else [record.cannot_tell.text]
     assert said == [f"eval_suites/s.yaml:4: remark: t[m-0shot]: no run can tell: {each}"
                     for each in why]  # fmt: skip
-    for named in ("assert: report\n", "assert: {beats: 0.5}\n"):
+    # Above .5 no answers to four clusters can be shown to be.
+    for named in ("assert: report\n", "assert: {beats: 0.1}\n"):
         (folder / "s.yaml").write_text(text + named)
         assert main(["check", str(folder / "s.yaml")]) == 0
         assert capsys.readouterr().out == "1 suite, no mistake\n"
