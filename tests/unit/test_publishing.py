@@ -55,6 +55,7 @@ def _left(root: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_after_filling_no_placeholder_is_left_and_nothing_else_has_changed(tree: Path) -> None:
     before = {path: path.read_bytes() for path in _files(tree)}
     assert _left(tree)

@@ -82,6 +82,7 @@ def test_only_what_is_asked_for_is_drawn(here: Path, capsys: pytest.CaptureFixtu
     assert _lines(capsys, _results(here), *options) == ["a/b/best_of_t.pdf", "a/b/increase.pdf"]
 
 
+@pytest.mark.slow
 def test_n_t_and_choices_are_enough_for_the_baseline_and_the_contours(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -88,6 +88,7 @@ def _texts(figure: Figure) -> list[Text]:
     return [text for text in texts if text.get_text() and text.get_visible()]
 
 
+@pytest.mark.slow
 def test_every_format_holds_a_picture_and_no_setting_of_the_user_changes(tmp_path: Path) -> None:
     before = dict(mpl.rcParams)
     drawn = of_run(_run()).only(["best_of_t", "histogram", "p_contours"])

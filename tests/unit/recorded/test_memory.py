@@ -55,6 +55,7 @@ def test_an_archive_takes_four_bytes_a_cell_beyond_its_labels(
     assert peak(lambda: read_npz(path)) <= (1 + 4) * said.size + SLACK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_column", [False, True])
 def test_a_table_takes_half_as_many_bytes_as_it_has(tmp_path: Path, *, by_column: bool) -> None:
     said, gold = drawn(200, 1_000, 4)

@@ -102,6 +102,7 @@ def harmless() -> Page:
     return read(comment(hiding("word"), hiding("other"), report=URL, commit="c", words=10**9))
 
 
+@pytest.mark.slow
 @given(text=any_text)
 @example(text=HOSTILE)
 @example(text="x" * 100_000)

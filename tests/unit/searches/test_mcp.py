@@ -80,6 +80,7 @@ async def _tries_what_is_refused(suite: Path, call: Any) -> None:
         await call("verdict", claim=CLAIM)
 
 
+@pytest.mark.slow
 def test_an_agent_is_counted_and_gets_nothing_else(suite: Path) -> None:
     async def talk(call: Any) -> None:
         await _tries_what_is_refused(suite, call)

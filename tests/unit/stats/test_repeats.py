@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from pytest_maxrandom.stats.repeats import repeats_p
+from tests.targets import some
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +39,7 @@ INDEPENDENT: dict[str, Draw] = {
 }
 
 
-@pytest.mark.parametrize("name", INDEPENDENT)
+@pytest.mark.parametrize("name", some(INDEPENDENT, ["guessers"]))
 def test_independent_examples_repeat_no_more_than_the_level(name: str) -> None:
     generator, found = np.random.default_rng(4), 0
     for _ in range(RUNS):

@@ -109,6 +109,7 @@ def test_lm_eval_runs_them_where_both_allow_it(
     ]
 
 
+@pytest.mark.slow
 @needs("lm_eval")
 def test_another_split_is_asked_where_the_suite_says_so(
     folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -204,6 +205,7 @@ def test_an_installed_task_runs_by_its_name_on_local_data(
     assert first.continuation == "won."
 
 
+@pytest.mark.slow
 @needs("lm_eval")
 def test_what_goes_wrong_in_them_is_one_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch
