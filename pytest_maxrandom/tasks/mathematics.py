@@ -36,11 +36,12 @@ def is_same(answer: str, reference: str) -> bool:
     """
     try:
         with _WORKER.asked() as (process, requests, replies):
+            requests.write(json.dumps([answer, reference]).encode() + b"\n")
+            requests.flush()
+            replies.readline()  # it is taken up: on a busy machine to load can take seconds
             limit = threading.Timer(limits().pattern_seconds, process.kill)
             limit.start()
             try:
-                requests.write(json.dumps([answer, reference]).encode() + b"\n")
-                requests.flush()
                 reply = replies.readline()
             finally:
                 limit.cancel()

@@ -1,6 +1,7 @@
 """The process in which math-verify compares answers: it may be ended, and imports nothing else.
 
-Each line is a pair of texts as JSON, what was said and the reference; each is answered by a line.
+Each line is a pair of texts as JSON, what was said and the reference. It is answered by two lines:
+an empty one when it is taken up, which is after all that must be loaded, and what was found.
 """
 
 from __future__ import annotations
@@ -63,7 +64,10 @@ def _same(answer: str, reference: str) -> bool:
 def main() -> None:
     """Answer until nobody asks."""
     logging.disable()
+    _same("x", "x")  # math-verify loads much at its first comparison
     for line in sys.stdin:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
         try:
             found = _same(*json.loads(line))
         except Exception:
