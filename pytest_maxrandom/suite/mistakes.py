@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _OTHERS: dict[type[Spec], tuple[type[Spec], str]] = {
-    SuiteSpec: (RecordedSuiteSpec, "of recorded results (`backend: recorded`)"),
+    SuiteSpec: (RecordedSuiteSpec, "of recorded results (`backend: recorded` of a model)"),
     RecordedSuiteSpec: (SuiteSpec, "whose models are run"),
 }
 """The other kind of suite, and what it is about."""

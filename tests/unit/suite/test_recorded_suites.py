@@ -221,7 +221,7 @@ def test_numbers_are_keys_in_the_places_of_numbers_only(suite: SuiteText) -> Non
     (told,) = suite.mistakes(MINIMAL.replace("x.csv", "x.csv, n: {1: 5}"))
     assert told.startswith(
         "2: unknown key `tasks[0].n`; it belongs to suites of recorded results (`backend: "
-        "recorded`) (keys here: "
+        "recorded` of a model) (keys here: "
     )
     text = MINIMAL + "prompts:\n  formats: &list [{}]\n  1: *list\n"
     assert suite.mistakes(text) == ["5: found '1' as a key, expected a word"]
