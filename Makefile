@@ -34,7 +34,7 @@ servers: $(READY)  ## Install real servers, and build llama-cpp-python (some 8 m
 	$(BIN)/python tools/servers.py install
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[gguf]"
 
-proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 60 minutes on 2 cores, by the seconds of its parts)
+proof: $(READY) servers  ## Prove what a green run means: the long proofs whole, with their figures (some 75 minutes on 2 slow cores, by the CPU seconds of three quarters of it)
 	MAXRANDOM_PROOF=whole $(BIN)/python -m pytest tests/proof tests/integration/lm_eval_tasks $(WORKERS)
 
 tables: $(READY)  ## Run the proofs with the cells that `make proof` leaves out, and write docs/explanation/larger-tables.md (some 70 minutes on 2 cores, by the seconds of its parts; goes on where it was stopped)

@@ -128,8 +128,8 @@ def beside(
         test = "exact" if tree else other.settings.test
         p, record = _compared(claim, key, answers, other, t, best, test)
         comparisons.p[key], comparisons.records[BESIDE[key]] = p, record
-        least = _least(claim, key, answers, record, t)
-        if key in claim.levels(t) and least > record.level:
+        least = _least(claim, key, answers, record, t) if key in claim.levels(t) else 0.0
+        if least > record.level:
             values = {"n": record.n, "t": t, "p": least, "level": record.level}
             comparisons.notes.append(Remark("too_few_beside", {"part": P_VALUES[key], **values}))
         if other.chosen_here is not None:

@@ -10,12 +10,12 @@ from pydantic import ValidationError
 
 from pytest_maxrandom.answers import Answers
 from pytest_maxrandom.claims.beside import IncumbentAnswers, rank_among
-from pytest_maxrandom.claims.samples import unlike
+from pytest_maxrandom.claims.samples import as_stated, unlike
 from pytest_maxrandom.stats.samples import Aggregate
 from pytest_maxrandom.stats.seeding import digest
 from pytest_maxrandom.suite.incumbent import IncumbentSettings
 from pytest_maxrandom.suite.mistakes import worded
-from pytest_maxrandom.suite.prompts import AggregateSettings, PassSpec
+from pytest_maxrandom.suite.prompts import AggregateSettings
 from pytest_maxrandom.sweeps.samples import aggregated, folded
 
 if TYPE_CHECKING:
@@ -208,13 +208,13 @@ def _aggregate(given: Any, samples: int) -> Aggregate | None:
             "aggregate: a vote needs what was answered, and only scores are given; use 'mean', "
             "'pass' or 'all', or give the answers to `maxrandom.judge`"
         )
-    asked = how.asked if isinstance(how, PassSpec) else None
-    if asked is not None and asked > samples:
+    stated = as_stated(how, samples)
+    if stated.j > samples:
         raise ValueError(
-            f"aggregate: pass@{asked} needs at least {asked} samples of each answer, found "
+            f"aggregate: pass@{stated.j} needs at least {stated.j} samples of each answer, found "
             f"{samples}; ask for fewer, or take more"
         )
-    return Aggregate("pass" if isinstance(how, PassSpec) else how or "mean", samples, asked)
+    return stated
 
 
 def _nothing(values: Iterable[Any]) -> Any:

@@ -17,7 +17,7 @@ from pytest_maxrandom.claims.recorded_incumbents import (
     without_control,
 )
 from pytest_maxrandom.claims.recorded_looks import beside_incumbent
-from pytest_maxrandom.claims.samples import NoSamples, scored_by_samples
+from pytest_maxrandom.claims.samples import NoSamples, as_stated, scored_by_samples
 from pytest_maxrandom.claims.shuffles import NoPermutations
 from pytest_maxrandom.claims.stated import Contradiction, evidence
 from pytest_maxrandom.claims.unpassable import unpassable_recorded
@@ -27,7 +27,6 @@ from pytest_maxrandom.flags.kinds.identical_models import candidates as alike
 from pytest_maxrandom.record import SCORE, ClaimRecord, Recorded, note
 from pytest_maxrandom.recorded.sources import ModelResults
 from pytest_maxrandom.suite.claims import BoundsSpec, claimed
-from pytest_maxrandom.suite.prompts import PassSpec
 from pytest_maxrandom.sweeps.open_answers import counted
 from pytest_maxrandom.sweeps.samples import aggregated
 
@@ -295,11 +294,10 @@ class _Planner:
 
     def _made_one(self, read: Answers) -> Answers:
         spec = self._suite.spec.aggregate
-        if spec is None or read.sampled is None:
+        if spec is None or read.sampled is None or read.aggregate is None:
             return read
-        if isinstance(spec, PassSpec):
-            return aggregated(read, "pass", spec.asked)
-        return aggregated(read, spec)
+        stated = as_stated(spec, read.aggregate.samples)
+        return aggregated(read, stated.how, stated.asked)
 
     def _asked(self, place: int, results: list[Answers]) -> bool:
         """Tell whether results hold anything of a task."""

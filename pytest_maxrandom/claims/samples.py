@@ -42,9 +42,14 @@ def aggregate_of(suite: SuiteSpec) -> Aggregate | None:
     how = suite.generation
     if how.samples == 1 or not SCORERS[suite.scoring].generates:
         return None
-    if isinstance(how.aggregate, PassSpec):
-        return Aggregate("pass", how.samples, how.aggregate.asked)
-    return Aggregate(how.aggregate or "mean", how.samples)
+    return as_stated(how.aggregate, how.samples)
+
+
+def as_stated(how: How | PassSpec | None, samples: int) -> Aggregate:
+    """Return what a suite says that so many samples come to: their mean, if it says nothing."""
+    if isinstance(how, PassSpec):
+        return Aggregate("pass", samples, how.asked)
+    return Aggregate(how or "mean", samples)
 
 
 def unlike(aggregate: Aggregate | None, samples: int) -> str | None:
